@@ -22,8 +22,8 @@ export default {
     ...(project === 'unit' ? {} : { globalSetup: '<rootDir>/infra/jest/bundle.mjs' }),
     testMatch: suites.map((suite) => `<rootDir>/${suite}`),
   })),
-  // Suites of `lab` and `service` spend much of their time waiting for other processes. With three workers for each processor,
-  // browsers, which run at a lower priority, get so little time on a slow machine that their suites fail.
+  // Suites of `lab` and `service` spend much of their time waiting for other processes. With three workers for each
+  // processor, browsers, which run at a lower priority, get so little time on a slow machine that their suites fail.
   maxWorkers: 2 * Math.min(availableParallelism(), 4),
   testSequencer: '<rootDir>/infra/jest/sequencer.mjs',
   reporters: ['default', '<rootDir>/infra/jest/closing-line.mjs'],

@@ -1,6 +1,6 @@
 /**
- * `npm run -s bench -- NAME [--json FILE] [--quick] [--minutes N] [--report FOLDER] [--only PART]`: measures in comparison with a
- * peer or a lower bound in the same run; the last lines are the goals.
+ * `npm run -s bench -- NAME [--json FILE] [--quick] [--minutes N] [--report FOLDER] [--only PART]`: measures in
+ * comparison with a peer or a lower bound in the same run; the last lines are the goals.
  */
 import { bundlePrograms } from '../command/bundle-programs.ts';
 import { openProgress, type Progress } from '../command/progress.ts';

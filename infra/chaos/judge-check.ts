@@ -29,8 +29,8 @@ export function judgeCheck(check: CheckHistory, tally: Tally, context: JudgeCont
 }
 
 /**
- * An accepted check can be read for its whole retention, or a response says why not (410). The record of that reason may
- * expire before the check would have.
+ * An accepted check can be read for its whole retention, or a response says why not (410). The record of that reason
+ * may expire before the check would have.
  */
 function judgeKept({ start, answers, events }: CheckHistory, tally: Tally, { setup }: JudgeContext): void {
   const isCompleted = completion(answers, events) !== undefined;

@@ -66,7 +66,8 @@ async function runInNamespace(): Promise<number> {
   return code ?? 1;
 }
 
-// What takes half a second to load is loaded here: for the help and in the process outside of the namespace it would be for nothing.
+// What takes half a second to load is loaded here: for the help and in the process outside of the namespace it would be
+// for nothing.
 async function breakAll(): Promise<void> {
   const { faults } = await import('./faults/index.ts');
   const wanted = chooseFaults(faults, values);

@@ -51,8 +51,8 @@ const WRITES_WITHIN_MS = 400;
 const STANDS_STILL_MS = 300;
 
 /**
- * Watches independently, with a write every 50 ms on connections that no fault affects. An outage lasts from the last success
- * before it to the first after it.
+ * Watches independently, with a write every 50 ms on connections that no fault affects. An outage lasts from the last
+ * success before it to the first after it.
  *
  * @param openStore connects to the servers that accept writes now
  * @param coordinatorRuns called with each write; false during an outage of all coordinators

@@ -10,7 +10,8 @@ describe('a service that gets more checks than its probes can do', () => {
     try {
       const tally = await loadOnce(deployment, 3, 5_000, 15, INDULGENCE_MS);
 
-      // On a busy machine Redis itself may need longer than a request waits for it, which no fault of the trial explains.
+      // On a busy machine Redis itself may need longer than a request waits for it, which no fault of the trial
+      // explains.
       expect(tally.notes.filter((note) => !/^unexplained: .*\/problems\/unavailable"/.test(note))).toEqual([]);
       expect(tally.accepted).toBeGreaterThan(0);
       expect(tally.refused).toBeGreaterThan(0);

@@ -128,7 +128,10 @@ async function injectAll(
   return [...skipped].map(([name, reason]) => `${name}: ${reason}`);
 }
 
-/** Quick checks, and checks that keep a probe busy for three seconds; their deadlines are five to six seconds after their creation. */
+/**
+ * Quick checks, and checks that keep a probe busy for three seconds; their deadlines are five to six seconds after
+ * their creation.
+ */
 export function requestsFor({ targets }: Deployment, random: () => number): () => { body: object; budgetMs: number } {
   const quick = { type: 'tcp', host: '127.0.0.1', port: targets.tcpPort, options: { attempts: 1 } } as const;
   const named = { ...quick, host: TARGET_NAME } as const;

@@ -22,7 +22,10 @@ export interface Store {
   readonly sentinelPids: readonly number[];
   /** Sends SIGKILL to the master. */
   readonly kill: () => Promise<void>;
-  /** Call after `kill`: starts the only server again on its append-only file; with Sentinels another replica of the new master. */
+  /**
+   * Call after `kill`: starts the only server again on its append-only file; with Sentinels another replica of the new
+   * master.
+   */
   readonly restart: () => Promise<void>;
   /** Undefined unless the store is a cluster. */
   readonly cluster: ClusterStore | undefined;

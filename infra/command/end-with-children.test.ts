@@ -64,7 +64,8 @@ describe('a command that a signal ends', () => {
     while (!hasServices() && command.exitCode === null) await sleep(50);
     const services = descendants(command.pid!);
     started.push(...services);
-    // A terminal and `timeout` signal the whole process group, and npm and chaos pass the signal on: it arrives several times.
+    // A terminal and `timeout` signal the whole process group, and npm and chaos pass the signal on: it arrives several
+    // times.
     const again = setInterval(() => command.kill(signal), 2);
     command.kill(signal);
     await ended;

@@ -14,8 +14,8 @@ const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: '
 const LICENCE = 'On Debian systems the Apache License 2.0 is in /usr/share/common-licenses/Apache-2.0.';
 
 /**
- * Builds the package of the agent for the architecture of this machine, with the Node of the lockfile: Debian 12 has Node 18.
- * The dependencies must be installed (`npm run setup`).
+ * Builds the package of the agent for the architecture of this machine, with the Node of the lockfile: Debian 12 has
+ * Node 18. The dependencies must be installed (`npm run setup`).
  *
  * @returns path of the package
  * @throws Error if a step fails, with its output

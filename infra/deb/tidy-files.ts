@@ -11,8 +11,8 @@ export function removeUnused(folder: string): void {
 }
 
 /**
- * Gives folders the mode of a package, whatever the umask of the build: `dpkg-deb -x` sets that of `./` on the folder that
- * it unpacks into. Hard links, by which a package manager saves space, become copies: a file has one place.
+ * Gives folders the mode of a package, whatever the umask of the build: `dpkg-deb -x` sets that of `./` on the folder
+ * that it unpacks into. Hard links, by which a package manager saves space, become copies: a file has one place.
  */
 export function tidyFiles(root: string): void {
   chmodSync(root, 0o755);

@@ -1,6 +1,6 @@
 /**
- * `npm run dev`: the whole service from its sources. The page reloads when it changes; coordinator and probes are restarted.
- * Flags are those of `npm start`; `--port` is that of the page.
+ * `npm run dev`: the whole service from its sources. The page reloads when it changes; coordinator and probes are
+ * restarted. Flags are those of `npm start`; `--port` is that of the page.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

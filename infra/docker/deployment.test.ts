@@ -282,7 +282,8 @@ describe('an agent in a region', () => {
     expect(values('CapabilityBoundingSet')).toEqual(['CAP_NET_RAW']);
     expect(values('NoNewPrivileges')).toEqual(['yes']);
     expect(values('DynamicUser')).toEqual(['yes']);
-    // systemd applies the lines in order: calls that Chromium's sandbox needs must be allowed after `~@mount` denies them.
+    // systemd applies the lines in order: calls that Chromium's sandbox needs must be allowed after `~@mount` denies
+    // them.
     const filters = values('SystemCallFilter');
     expect(filters.findIndex((line) => line.includes('chroot'))).toBeGreaterThan(
       filters.findIndex((line) => line.includes('@mount')),

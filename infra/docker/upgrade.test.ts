@@ -17,7 +17,10 @@ const services = [
   'secrets',
 ];
 
-/** A substitute for `docker` that logs each call. `FAILING` never gets healthy, the one-off `BROKEN` ends with 3, `CHANGED` was created with other settings. */
+/**
+ * A substitute for `docker` that logs each call. `FAILING` never gets healthy, the one-off `BROKEN` ends with 3,
+ * `CHANGED` was created with other settings.
+ */
 const engine = String.raw`#!/bin/sh
 printf '%s\n' "$*" >> "$CALLS"
 for last; do :; done

@@ -138,7 +138,8 @@ function bodySampler(
   return (schema) => {
     const body = sample(schema) as Json;
     if (!('check' in body)) return withTarget(body, random);
-    // The document has no schema for the check of a monitor. Webhooks are refused: the service has no secret to sign them.
+    // The document has no schema for the check of a monitor. Webhooks are refused: the service has no secret to sign
+    // them.
     const { webhooks: _webhooks, ...monitor } = body;
     return { ...monitor, check: withTarget(sample(checkSchema), random) };
   };

@@ -1,6 +1,6 @@
 /**
- * Writes `apps/coordinator/src/http/sharing/card/glyph-data.ts`, the glyphs of cards, rendered once by Chromium with the
- * font of the web page, so that the service needs neither.
+ * Writes `apps/coordinator/src/http/sharing/card/glyph-data.ts`, the glyphs of cards, rendered once by Chromium with
+ * the font of the web page, so that the service needs neither.
  *
  *     node --conditions=vantage-source infra/glyphs/write-glyphs.ts
  */

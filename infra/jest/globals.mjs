@@ -1,5 +1,6 @@
 /**
- * Stands for `@jest/globals`, whose modules live as long as the worker: the bindings are those of the suite that is running.
+ * Stands for `@jest/globals`, whose modules live as long as the worker: the bindings are those of the suite that is
+ * running.
  *
  * @module
  */

@@ -16,8 +16,8 @@ registerHooks({
 const ofSuite = [Symbol.for('EVENT_HANDLERS'), Symbol.for('TEST_TIMEOUT_SYMBOL')];
 
 /**
- * Loads suites with Node's own module loader, in place of the runtime of Jest: a worker evaluates each module once, not once for
- * each suite. Modules cannot be mocked, and their state lives as long as the worker.
+ * Loads suites with Node's own module loader, in place of the runtime of Jest: a worker evaluates each module once, not
+ * once for each suite. Modules cannot be mocked, and their state lives as long as the worker.
  */
 export default class NativeRuntime {
   #config;

@@ -4,7 +4,10 @@ import Sequencer from '@jest/test-sequencer';
 
 const ORDER = ['lab', 'service', 'unit'];
 
-/** Suites of 13 seconds and more on two cores, the longest first. A clean clone has no durations of an earlier run to sort by. */
+/**
+ * Suites of 13 seconds and more on two cores, the longest first. A clean clone has no durations of an earlier run to
+ * sort by.
+ */
 const LONGEST = [
   'infra/netlab/summary.test.ts',
   'apps/standalone/src/suspended-jobs.test.ts',

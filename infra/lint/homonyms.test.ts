@@ -66,7 +66,10 @@ describe('a name that a package offers', () => {
   });
 });
 
-/** A package with names in three files, and an app that declares all of them and names that the package keeps for itself. */
+/**
+ * A package with names in three files, and an app that declares all of them and names that the package keeps for
+ * itself.
+ */
 function madeSources(): ReadonlyMap<string, string> {
   return new Map([
     [

@@ -144,11 +144,15 @@ describeInLab('the traffic of a check (skipped without root and network namespac
     return { toTarget: stats64.rx, fromTarget: stats64.tx };
   };
 
-  /** Connections on which the target may still send: those that are neither closed nor only waiting for late packets. */
+  /**
+   * Connections on which the target may still send: those that are neither closed nor only waiting for late packets.
+   */
   const openConnections = (): Promise<string> =>
     lab.run('target', '/usr/bin/ss', '-Htn', 'state', 'connected', 'exclude', 'time-wait', 'exclude', 'fin-wait-2');
 
-  /** A server that was not scheduled yet sends even after the check: its connections end before the counters are read. */
+  /**
+   * A server that was not scheduled yet sends even after the check: its connections end before the counters are read.
+   */
   const countSettled = async (): Promise<Counted> => {
     let last = await countLink();
     for (;;) {

@@ -128,7 +128,8 @@ describe('two probes that trace to each other', () => {
 
   itInNetlab('have two ways, if r4 sends back over r5, r6 and r3', async () => {
     route('r4', '10.61.0.0/24', [5, 1]);
-    // A router of Linux answers with the address of the interface over which its answer leaves: r4 with one of the way back.
+    // A router of Linux answers with the address of the interface over which its answer leaves: r4 with one of the way
+    // back.
     expect(traceroute('fra', nyc)).toEqual([address(0, 2), address(1, 2), address(5, 2), nyc]);
     expect(traceroute('nyc', fra)).toHaveLength(6);
 

@@ -150,7 +150,10 @@ async function trace(host: string, options: object = {}): Promise<Traceroute> {
   return (await runner!.run({ ...order, host })).outcome as Traceroute;
 }
 
-/** Answers of `ping` to packets of these sizes, which no router may fragment: how many of three, and whether there is an error. */
+/**
+ * Answers of `ping` to packets of these sizes, which no router may fragment: how many of three, and whether there is an
+ * error.
+ */
 function byPing(
   family: 4 | 6,
   host: string,

@@ -69,7 +69,8 @@ describe.each(families)('in a network whose truth is known, over IPv$family', ({
   itInNetlab('ping sends nothing that its own link does not carry, and blames no other host', async () => {
     const outcome = await lab!.ping(target, { size: 1472, count: 1 });
 
-    // 1,500 bytes with the headers of IPv4, which the probe's link carries and link 4 does not; 1,520 with those of IPv6.
+    // 1,500 bytes with the headers of IPv4, which the probe's link carries and link 4 does not; 1,520 with those of
+    // IPv6.
     const expected =
       family === 4
         ? { result: 'failure', error: { code: 'packet_too_big', source: 'network' }, pingCount: 1 }

@@ -31,7 +31,8 @@ export interface LabOutcome {
  */
 const packets = createPacketSockets();
 const receiveWindow = await loadReceiveWindow();
-// As agents do at their start: from then on the packet process receives ICMP errors, and checks can recall earlier ones.
+// As agents do at their start: from then on the packet process receives ICMP errors, and checks can recall earlier
+// ones.
 await packets.probePrivilege();
 const running = new Set<Promise<void>>();
 for await (const line of createInterface({ input: process.stdin })) {

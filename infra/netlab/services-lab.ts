@@ -3,8 +3,8 @@ import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_pro
 import { deleteNamespace, isAlive, namespaces } from './namespaces.ts';
 
 /**
- * A probe, a router and a target in kernel namespaces, for tests of ports and services at their own numbers. Networks are
- * 10.201.N.0/24 and fd00:201:N::/64.
+ * A probe, a router and a target in kernel namespaces, for tests of ports and services at their own numbers. Networks
+ * are 10.201.N.0/24 and fd00:201:N::/64.
  *
  *   probe ─1─ router ─2─ target
  */

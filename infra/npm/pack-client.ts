@@ -9,8 +9,8 @@ import { manifestOf, npmPack, writeLicenses, writePackage } from './package.ts';
 const root = join(import.meta.dirname, '../..');
 
 /**
- * Packs the client: one module for Node ≥ 20 and browsers, once as an ES module and once as CommonJS, and its declarations,
- * which import `@vantage/types` alone.
+ * Packs the client: one module for Node ≥ 20 and browsers, once as an ES module and once as CommonJS, and its
+ * declarations, which import `@vantage/types` alone.
  *
  * @param folder of the tarball
  * @returns path of the tarball

@@ -24,8 +24,8 @@ export function writePackage(folder: string, manifest: object, readme: string): 
 }
 
 /**
- * Replaces links to other pages of the repository, which lead nowhere from a package, by their text, and adds a sentence
- * that names their folder.
+ * Replaces links to other pages of the repository, which lead nowhere from a package, by their text, and adds a
+ * sentence that names their folder.
  */
 function withoutFileLinks(readme: string): string {
   const text = readme.replaceAll(/\[([^\]]+)\]\((?!https?:|#)[^)]*\)/g, '$1');

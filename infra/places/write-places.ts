@@ -143,7 +143,10 @@ function namesOfCities(): readonly (readonly string[])[] {
   return [...names.values()].map((group) => [...group]).filter((group) => group.length > 1);
 }
 
-/** One line per country: both ISO codes, the English names in CLDR and ISO 3166-1, and the name in its most common language. */
+/**
+ * One line per country: both ISO codes, the English names in CLDR and ISO 3166-1, and the name in its most common
+ * language.
+ */
 function namesOfCountries(): readonly string[] {
   const codes = load('i18n-iso-countries/codes.json') as readonly (readonly [string, string, string, string])[];
   const { countries } = load('i18n-iso-countries/langs/en.json') as {

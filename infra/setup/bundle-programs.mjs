@@ -106,8 +106,8 @@ async function bundle(entries) {
 }
 
 /**
- * Writes other characters than ASCII as escapes, because V8 keeps the text of a program: two bytes for each character if any
- * is above U+00FF. The raw text of a tagged template changes; its characters must be ASCII.
+ * Writes other characters than ASCII as escapes, because V8 keeps the text of a program: two bytes for each character
+ * if any is above U+00FF. The raw text of a tagged template changes; its characters must be ASCII.
  *
  * @param {string} code
  */

@@ -9,8 +9,8 @@ import { repository } from './repository.mjs';
 import { execute, step } from './step.mjs';
 
 /**
- * Flags of Node's own build (`include/node/common.gypi`) that an add-on must share: without run-time type information and
- * exceptions, as V8 is; position-independent, as a shared object must be.
+ * Flags of Node's own build (`include/node/common.gypi`) that an add-on must share: without run-time type information
+ * and exceptions, as V8 is; position-independent, as a shared object must be.
  */
 const FLAGS = [
   '-std=gnu++20',

@@ -7,7 +7,8 @@ import { step, execute } from './step.mjs';
 
 /** System packages of each target: programs of which one must exist, and the Debian package that contains it. */
 const toStart = [
-  // The server is the same executable as redis-check-rdb, which redis-tools has: nothing that starts a daemon is installed.
+  // The server is the same executable as redis-check-rdb, which redis-tools has: nothing that starts a daemon is
+  // installed.
   { programs: ['redis-server', 'valkey-server', 'redis-check-rdb'], package: 'redis-tools', for: 'the store' },
   {
     programs: ['chromium-headless-shell', 'chromium'],

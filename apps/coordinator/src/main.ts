@@ -24,7 +24,9 @@ import { openTelemetry } from './telemetry/telemetry.ts';
 const NAME_TIMEOUT_MS = 500;
 /** Wait for Redis at the start; then the server listens and reports not ready. */
 const LISTENS_WITHIN_MS = 2_000;
-/** Interval at which freed memory is returned to the system: malloc keeps 10 MiB that compiling and requests have freed. */
+/**
+ * Interval at which freed memory is returned to the system: malloc keeps 10 MiB that compiling and requests have freed.
+ */
 const RELEASE_MEMORY_EVERY_MS = 10_000;
 
 async function run(config: Config, { log, dropped }: OpenLog): Promise<void> {

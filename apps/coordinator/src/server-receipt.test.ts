@@ -98,7 +98,9 @@ describe('a service that stood still', () => {
     return socket;
   }
 
-  /** Blocks the event loop for longer than a request may take; the loop then runs timers first, and reads sockets later. */
+  /**
+   * Blocks the event loop for longer than a request may take; the loop then runs timers first, and reads sockets later.
+   */
   async function standStill(act?: () => void, milliseconds = 700): Promise<void> {
     await new Promise(setImmediate);
     act?.();

@@ -46,7 +46,10 @@ export interface ServerOptions {
   /** Limit of concurrent connections per client. */
   readonly maxConnectionsPerClient?: number;
   readonly log?: Pick<Log, 'warn'>;
-  /** Timeouts for the header, for the whole request and between requests, and the interval of their checks; milliseconds. */
+  /**
+   * Timeouts for the header, for the whole request and between requests, and the interval of their checks;
+   * milliseconds.
+   */
   readonly receipt?: Partial<typeof RECEIPT>;
 }
 
@@ -73,8 +76,8 @@ export async function startServer(
     connectionsCheckingInterval: lookEveryMs,
     keepAliveTimeout: idleMs,
     requireHostHeader: false,
-    // Upgrade headers of other requests are ignored (RFC 9110 section 7.8), and those of one behind unanswered requests:
-    // its 101 would be taken for the answer to the first of them.
+    // Upgrade headers of other requests are ignored (RFC 9110 section 7.8), and those of one behind unanswered
+    // requests: its 101 would be taken for the answer to the first of them.
     shouldUpgradeCallback: (request) =>
       takeAgent !== undefined &&
       paths.includes(pathOf(request)) &&
@@ -117,8 +120,8 @@ export async function startServer(
 }
 
 /**
- * Prepares `Connection: close` for all responses of a server that closes: without it, a client may send its next request
- * on a connection that is being closed.
+ * Prepares `Connection: close` for all responses of a server that closes: without it, a client may send its next
+ * request on a connection that is being closed.
  *
  * @returns the listener to use, and a function that adds the header to current and later responses
  */

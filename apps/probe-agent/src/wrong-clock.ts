@@ -1,4 +1,7 @@
-/** Tolerated error of the clock. Certificates and DNSSEC signatures, which are checked against it, are valid for longer; deadlines do not depend on it. */
+/**
+ * Tolerated error of the clock. Certificates and DNSSEC signatures, which are checked against it, are valid for longer;
+ * deadlines do not depend on it.
+ */
 const MOST_OFFSET_MS = 2 * 60 * 60 * 1_000;
 
 const WRONG_CLOCK =

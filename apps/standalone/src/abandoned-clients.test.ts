@@ -39,7 +39,9 @@ describe('clients that go away end what they asked for', () => {
   const requestsTo = (host: string): number =>
     captured.split('\n').filter((line) => line.includes(`> ${host}: ICMP echo request`)).length;
 
-  /** On a busy machine a client opens its stream some packets after the first one; before that, its end is not noticed. */
+  /**
+   * On a busy machine a client opens its stream some packets after the first one; before that, its end is not noticed.
+   */
   async function untilMeasured(host: string, packets = 3): Promise<void> {
     while (requestsTo(host) < packets) await sleep(100);
   }

@@ -79,7 +79,9 @@ export function parseArguments(argv: readonly string[], defaultDataFolder: strin
   return faults.length > 0 ? { kind: 'invalid', faults } : { kind: 'run', arguments: parsed };
 }
 
-/** The source and text of the port without `--port`. A variable without a value counts as unset, as for the coordinator. */
+/**
+ * The source and text of the port without `--port`. A variable without a value counts as unset, as for the coordinator.
+ */
 function defaultPort({ PORT = '' }: Environment): readonly [source: string, text: string] {
   return PORT === '' ? ['--port', '8080'] : ['PORT', PORT];
 }

@@ -77,7 +77,10 @@ export async function claimDataFolder(folder: string): Promise<DataFolder> {
   };
 }
 
-/** Makes a folder and its parents one by one: with `recursive`, Node 24 never returns below a folder that takes no entries, such as /proc. */
+/**
+ * Makes a folder and its parents one by one: with `recursive`, Node 24 never returns below a folder that takes no
+ * entries, such as /proc.
+ */
 function makeFolder(folder: string): void {
   if (existsSync(folder) && statSync(folder).isDirectory()) return;
   if (!existsSync(dirname(folder))) makeFolder(dirname(folder));

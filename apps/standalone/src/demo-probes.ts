@@ -35,7 +35,8 @@ export async function writeDemoProbes(redisUrl: string, count: number): Promise<
     const ids = new Set(wanted.map(({ id }) => id));
     const before = await records.list();
     for (const { id, tags } of before) if (tags.includes('demo') && !ids.has(id)) await records.remove(id);
-    // Unchanged records are not written again: a Redis without free memory refuses writes, and the service can still start.
+    // Unchanged records are not written again: a Redis without free memory refuses writes, and the service can still
+    // start.
     for (const record of wanted) {
       if (!before.some((known) => isDeepStrictEqual(known, record))) await records.write(record);
     }

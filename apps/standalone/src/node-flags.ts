@@ -1,6 +1,7 @@
 /**
- * Flags of Node for each program. They bound the young generation of the heap, in MiB: without a bound it grows to tens of
- * megabytes under load and stays. The flags of the old generation are set by `compactHeap`, and the packet process has its own.
+ * Flags of Node for each program. They bound the young generation of the heap, in MiB: without a bound it grows to tens
+ * of megabytes under load and stays. The flags of the old generation are set by `compactHeap`, and the packet process
+ * has its own.
  */
 export const nodeFlags = {
   coordinator: ['--max-semi-space-size=4'],

@@ -41,7 +41,10 @@ export interface LocalProbe {
   readonly redisUrl: string;
 }
 
-/** Settings of one agent. With `METRICS_PORT` the agents take the ports after that of the coordinator; 0 is any free port. */
+/**
+ * Settings of one agent. With `METRICS_PORT` the agents take the ports after that of the coordinator; 0 is any free
+ * port.
+ */
 export function probeEnv(args: Arguments, env: Env, { id, index, redisUrl }: LocalProbe): Record<string, string> {
   const metricsPort = Number(env['METRICS_PORT'] ?? '');
   return {

@@ -22,7 +22,10 @@ type App = keyof typeof nodeFlags;
 /** Grace period after SIGTERM; agents drain for ten seconds. */
 const GRACE_MS = 15_000;
 
-/** The supervised processes: coordinator, probes, and Redis if it is not the operator's. Reaper and data folder always know which run. */
+/**
+ * The supervised processes: coordinator, probes, and Redis if it is not the operator's. Reaper and data folder always
+ * know which run.
+ */
 export class Programs {
   readonly all: Supervised[] = [];
   private readonly options: ProgramsOptions;

@@ -123,7 +123,10 @@ async function writeRecords(redis: SupervisedRedis, count: number): Promise<read
   }
 }
 
-/** Creates a user per agent in the service's own Redis and returns the URLs. In an external Redis the operator creates users. */
+/**
+ * Creates a user per agent in the service's own Redis and returns the URLs. In an external Redis the operator creates
+ * users.
+ */
 async function agentUrls(
   redis: SupervisedRedis,
   records: readonly ProbeRecord[],

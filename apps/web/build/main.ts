@@ -13,8 +13,8 @@ const outDir = fileURLToPath(new URL('../dist/page/', import.meta.url));
 const stamp = fileURLToPath(new URL('../dist/page.built', import.meta.url));
 
 /**
- * Without these, each small module that two views share would be a separate file. Excluded is the code of `client` that few visits
- * need.
+ * Without these, each small module that two views share would be a separate file. Excluded is the code of `client` that
+ * few visits need.
  */
 const sharedChunks = [
   {

@@ -432,7 +432,8 @@ describe('the page', () => {
   });
 
   itInBrowser('asks once for each part of a completed check', async () => {
-    // The test ends the pause after which the results are requested: on a busy machine it may end before the first event.
+    // The test ends the pause after which the results are requested: on a busy machine it may end before the first
+    // event.
     await tab.page.evaluateOnNewDocument(`{
       const [start, stop, held] = [window.setTimeout, window.clearTimeout, new Map()];
       window.setTimeout = (run, ms, ...rest) => {

@@ -102,7 +102,8 @@ function isExpected({ protocol, address, port }: Touch, servicePort: number): bo
 }
 
 /**
- * @throws with the program's output, if it ends before its next line, or if another process that the audit needs has ended
+ * @throws with the program's output, if it ends before its next line, or if another process that the audit needs has
+ *   ended
  */
 async function nextLine(child: ChildProcess, lines: AsyncIterator<string>, other?: ChildProcess): Promise<string> {
   const ended = [child, ...(other === undefined ? [] : [other])].map(async (one) => {

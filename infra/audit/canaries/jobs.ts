@@ -8,7 +8,9 @@ import { canaryNames, nameOf } from './names.ts';
 export interface CanaryJob {
   readonly type: string;
   readonly params: { readonly host: string; readonly options?: object; readonly [field: string]: unknown };
-  /** True if the agent must refuse the job. Otherwise any result is correct, provided that no canary receives a packet. */
+  /**
+   * True if the agent must refuse the job. Otherwise any result is correct, provided that no canary receives a packet.
+   */
   readonly refused: boolean;
 }
 

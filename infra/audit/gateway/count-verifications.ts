@@ -1,4 +1,5 @@
-// Loaded before a coordinator: adds a byte to the file of VERIFICATIONS_FILE for each signature that the process verifies.
+// Loaded before a coordinator: adds a byte to the file of VERIFICATIONS_FILE for each signature that the process
+// verifies.
 import crypto from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';

@@ -1,4 +1,5 @@
-// Repeats one attack over TLS as fast as Redis accepts it. Arguments: port, file of the CA, name of the agent, password, index of the attack.
+// Repeats one attack over TLS as fast as Redis accepts it. Arguments: port, file of the CA, name of the agent,
+// password, index of the attack.
 import { readFileSync } from 'node:fs';
 import { connect, type TLSSocket } from 'node:tls';
 

@@ -16,8 +16,8 @@ export interface BareCpu {
 }
 
 /**
- * The floor of a check's cost: a bare Express with JSON and ajv that adds one BullMQ job per POST, and a bare worker that
- * measures with nothing but Node and stores a result in Redis.
+ * The floor of a check's cost: a bare Express with JSON and ajv that adds one BullMQ job per POST, and a bare worker
+ * that measures with nothing but Node and stores a result in Redis.
  */
 export interface BareService {
   readonly run: (type: BenchCheck['type'], pace: Pace) => Promise<BareCpu>;

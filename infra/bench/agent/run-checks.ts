@@ -76,7 +76,10 @@ async function resultOf({ deployment }: Stage, id: string): Promise<string> {
   return result?.error?.code ?? result?.result ?? 'no result';
 }
 
-/** Requests a probe of the exporter with plain `node:http`: the client's CPU time is not counted, but it uses the machine. */
+/**
+ * Requests a probe of the exporter with plain `node:http`: the client's CPU time is not counted, but it uses the
+ * machine.
+ */
 function probe(url: string, { type, target }: BenchCheck): Promise<boolean> {
   return new Promise((resolve) => {
     const asked = get(`${url}/probe?module=${type}&target=${encodeURIComponent(target)}`, { agent }, (response) => {

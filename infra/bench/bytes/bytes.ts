@@ -18,7 +18,8 @@ const encodings = ['identity', 'gzip', 'br'] as const;
 type Encoding = (typeof encodings)[number];
 
 /**
- * Costs of the results of a check on 100 probes: memory in Redis, bytes on the wire, and CPU of the coordinator per read.
+ * Costs of the results of a check on 100 probes: memory in Redis, bytes on the wire, and CPU of the coordinator per
+ * read.
  */
 export async function bytes(): Promise<readonly Figure[]> {
   return onStage({ probes: PROBES, agents: 'none' }, async (stage) => {

@@ -10,7 +10,9 @@ const ROUNDS = 200;
 const WARM_UP = 50;
 const HOSTILE_MESSAGES = 10_000;
 
-/** dns and tcp checks compared with `dig`, `kdig` and the blackbox exporter, all against the same servers on loopback. */
+/**
+ * dns and tcp checks compared with `dig`, `kdig` and the blackbox exporter, all against the same servers on loopback.
+ */
 export async function dns(): Promise<readonly Figure[]> {
   const missing = await digMissing();
   if (missing !== null) throw new Error(missing);

@@ -6,7 +6,10 @@ import { startProcess } from '../load/processes.ts';
 
 const SERVICE = new URL('dispatch-worker.ts', import.meta.url);
 
-/** Runs `dispatch` over a link with a round trip of 50 ms between the agents and the service, each in a network namespace. */
+/**
+ * Runs `dispatch` over a link with a round trip of 50 ms between the agents and the service, each in a network
+ * namespace.
+ */
 export async function dispatchOverLink(quick: boolean): Promise<readonly Figure[]> {
   const lab = await createLinkLab();
   try {

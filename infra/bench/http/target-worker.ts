@@ -6,9 +6,9 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * The target of the benchmark, in a separate process: HTTPS with HTTP/2 and HTTP/1.1, and plain HTTP. `/slow` waits before
- * its head and again in its body, so that the phases have a size. Writes its ports to standard output, and ends with its
- * standard input. Arguments: files of the chain and of the key.
+ * The target of the benchmark, in a separate process: HTTPS with HTTP/2 and HTTP/1.1, and plain HTTP. `/slow` waits
+ * before its head and again in its body, so that the phases have a size. Writes its ports to standard output, and ends
+ * with its standard input. Arguments: files of the chain and of the key.
  */
 const BODY = Buffer.alloc(10_000, 'a');
 const WAIT_MS = 20;

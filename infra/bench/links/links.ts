@@ -13,8 +13,8 @@ const QUICK_ROUNDS = 5;
 const LOSSY_ROUNDS = 60;
 
 /**
- * http, tcp and dns checks over links with a round trip of 50 and 150 ms, alternately with curl, dig and kdig, and over one
- * that loses packets. Needs root, for network namespaces.
+ * http, tcp and dns checks over links with a round trip of 50 and 150 ms, alternately with curl, dig and kdig, and over
+ * one that loses packets. Needs root, for network namespaces.
  *
  * @param isQuick few rounds, and no lossy link
  */

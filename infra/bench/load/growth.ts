@@ -14,7 +14,10 @@ const IDLE_SECONDS = 2;
 const POSTS = 400;
 /** Longest time for the POSTs of a round on a busy machine. */
 const AT_MOST_SECONDS = 60;
-/** Duration of a round: longer than the deadline of an http check, 15 s, so that all checks of the last round have ended. */
+/**
+ * Duration of a round: longer than the deadline of an http check, 15 s, so that all checks of the last round have
+ * ended.
+ */
 const ROUND_MS = 16_000;
 /** Request body with two locations, which match one sixteenth of the probes and all of them. */
 const BODY = JSON.stringify({

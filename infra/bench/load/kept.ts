@@ -24,7 +24,10 @@ interface Keeper {
   readonly ids: readonly string[];
 }
 
-/** CPU of a read, memory and idle work of a service that keeps many completed checks, in comparison with one that keeps few. */
+/**
+ * CPU of a read, memory and idle work of a service that keeps many completed checks, in comparison with one that keeps
+ * few.
+ */
 export async function keptChecks(): Promise<readonly Figure[]> {
   const lean = createLeanFetch();
   const options = { probes: PROBES, agents: 'simulated', lastsMs: 1 } as const;

@@ -7,8 +7,8 @@ import { end, startWorker } from './processes.ts';
 import { onStage } from './stage.ts';
 
 /**
- * POSTs before the first measured round: while V8 compiles, its threads take a quarter of the CPU time of a coordinator after
- * 12,000 POSTs, and a tenth of that of the lower bound, which has less code.
+ * POSTs before the first measured round: while V8 compiles, its threads take a quarter of the CPU time of a coordinator
+ * after 12,000 POSTs, and a tenth of that of the lower bound, which has less code.
  */
 const WARM_UP = 24_000;
 const TURNS = 7;
@@ -18,7 +18,10 @@ const SERIES = 8;
 const POSTS = 500;
 /** So many that none gets 256 jobs in a turn, after which a coordinator refuses checks (`MOST_QUEUED`). */
 const PROBES_OF_POSTS = 100;
-/** Bounds of a series and of a turn on a busy machine: after 15 s the first checks end, and would be part of the cost of POSTs. */
+/**
+ * Bounds of a series and of a turn on a busy machine: after 15 s the first checks end, and would be part of the cost of
+ * POSTs.
+ */
 const [SERIES_SECONDS, TURN_MS] = [3, 8_000];
 /** A coordinator reads the queues of busy probes each second: until then it knows the length that they had. */
 const REREAD_MS = 3_000;

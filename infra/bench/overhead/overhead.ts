@@ -65,7 +65,8 @@ export async function times(deployment: Deployment, target: TcpTarget): Promise<
   const floor = await startBareBullmq(deployment.redisPort);
   const ours: Times[] = [];
   const bare: number[] = [];
-  // Alternately, so that a slow moment of the machine affects both; after a warm-up, as in a service that has been running.
+  // Alternately, so that a slow moment of the machine affects both; after a warm-up, as in a service that has been
+  // running.
   for (let round = 0; round < WARM_UP + ROUNDS; round += 1) {
     const isWarm = round >= WARM_UP;
     if (isWarm) await sleep(PAUSE_MS);

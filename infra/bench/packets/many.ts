@@ -44,7 +44,10 @@ export async function wrongMatches(runner: CheckRunner): Promise<readonly Figure
   ];
 }
 
-/** CPU of a ping check of four packets, in the running agent and its packet process, compared with spawning `ping` from Node. */
+/**
+ * CPU of a ping check of four packets, in the running agent and its packet process, compared with spawning `ping` from
+ * Node.
+ */
 export async function cpuPerCheck(lab: Netlab, peers: Peers, runner: CheckRunner): Promise<readonly Figure[]> {
   const host = families[0].address(4, 2);
   const ping = peers.path('ping');

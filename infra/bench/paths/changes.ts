@@ -35,8 +35,8 @@ const kinds: readonly (readonly [name: string, options: TraceOptions])[] = [
 ];
 
 /**
- * Compares modelled traces with the one before: those of an unchanged network are no change, and with sixteen flows each
- * replaced, missing or added router is one in the next run.
+ * Compares modelled traces with the one before: those of an unchanged network are no change, and with sixteen flows
+ * each replaced, missing or added router is one in the next run.
  */
 export async function findsPathChanges(): Promise<readonly Figure[]> {
   const figures: Figure[] = [];
@@ -76,7 +76,10 @@ export async function findsPathChanges(): Promise<readonly Figure[]> {
   ];
 }
 
-/** Number of monitors that name a way of a balancer of flows, two or four ways wide, that is gone or new after `RUNS_BEFORE` runs. */
+/**
+ * Number of monitors that name a way of a balancer of flows, two or four ways wide, that is gone or new after
+ * `RUNS_BEFORE` runs.
+ */
 function waysNamed(random: ReturnType<typeof seeded>): number {
   const fewer = [balanced.with(1, '198.51.100.2'), balanced.with(3, [['192.0.2.2'], ['192.0.2.3'], ['192.0.2.4']])];
   let named = 0;

@@ -9,7 +9,10 @@ import { median, type Figure } from '../goals.ts';
 
 const ROUNDS = 60;
 const WARM_UP = 5;
-/** Pause before each attempt. An agent is idle before most of its checks, which leaves caches and processor cold for every program. */
+/**
+ * Pause before each attempt. An agent is idle before most of its checks, which leaves caches and processor cold for
+ * every program.
+ */
 const IDLE_MS = 200;
 
 /** A listener in a separate process, so that it does not affect the time of a handshake. */

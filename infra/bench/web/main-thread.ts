@@ -15,8 +15,8 @@ interface TraceEvent {
 /**
  * Records the tasks of a page's main thread.
  *
- * @returns a function that ends the recording, with the CPU time of each task over half a millisecond; it rejects if the
- * page or the browser has ended
+ * @returns a function that ends the recording, with the CPU time of each task over half a millisecond; it rejects if
+ *   the page or the browser has ended
  */
 export async function recordTasks(page: Tab['page']): Promise<() => Promise<readonly number[]>> {
   const session = await page.createCDPSession();

@@ -5,8 +5,9 @@ import { unpackPackages } from '@vantage/test-support/debian-packages';
 import { openServiceLab, type ServiceLab } from './lab.ts';
 
 /**
- * Treatment of the packets of `fails` by a router: `y` drops all of them, 60 % by chance, or those to the port of a TCP check;
- * `exit`, on the way of both probes, resets the connections to that port; or `core` refuses them by an ICMP error.
+ * Treatment of the packets of `fails` by a router: `y` drops all of them, 60 % by chance, or those to the port of a TCP
+ * check; `exit`, on the way of both probes, resets the connections to that port; or `core` refuses them by an ICMP
+ * error.
  */
 export type Fault = 'silence' | 'loss' | 'filter' | 'resets' | 'refusal';
 
@@ -19,8 +20,8 @@ export interface BuiltAlarm {
 }
 
 /**
- * `works` and `fails` meet at `core`, which sends the packets of one over `x` and of the other over `y`. Addresses look public;
- * no packet leaves the namespaces.
+ * `works` and `fails` meet at `core`, which sends the packets of one over `x` and of the other over `y`. Addresses look
+ * public; no packet leaves the namespaces.
  */
 export const CORE = '62.65.3.2';
 export const [ONWARD, BROKEN] = ['77.73.5.2', '78.46.5.2'] as const;

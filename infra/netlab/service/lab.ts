@@ -13,7 +13,10 @@ import { configure, IP, removeNamespaces, removeOrphans, writeSettings } from '.
 import { HUB } from './hub.ts';
 import type { WorldPlan, WorldRequest } from './world.ts';
 
-/** A network of namespaces with the whole service: coordinator and Redis in one namespace, each agent in its own. No packet leaves it. */
+/**
+ * A network of namespaces with the whole service: coordinator and Redis in one namespace, each agent in its own. No
+ * packet leaves it.
+ */
 export interface ServiceLab {
   /** Runs a program in a node and returns what it prints. */
   readonly run: (node: string, program: string, ...args: readonly string[]) => string;

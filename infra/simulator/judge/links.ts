@@ -45,8 +45,8 @@ export function judgeLinks(run: CaseRun, { nodes, edges }: Paths): readonly Comp
 }
 
 /**
- * Pairs of places that a packet passed one after the other, with the number of places between them: `from between to`, with
- * every address from which a place answers.
+ * Pairs of places that a packet passed one after the other, with the number of places between them: `from between to`,
+ * with every address from which a place answers.
  */
 function usedLinks({ of, shares }: CaseRun): ReadonlySet<string> {
   const used = new Set<string>();

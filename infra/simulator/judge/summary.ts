@@ -82,7 +82,8 @@ function namesPlace({ of }: CaseRun, { hop, addresses }: Claim, text: string): b
 }
 
 /**
- * True if the text says “between hop A and hop B”, and the hop is after A and not after B; A counts as 0 if the text names the probe instead.
+ * True if the text says “between hop A and hop B”, and the hop is after A and not after B; A counts as 0 if the text
+ * names the probe instead.
  */
 function isBetween(text: string, hop: number): boolean {
   const [, after = '', before = ''] = /between (?:hop (\d+)|\S+).*? and hop (\d+)/.exec(text) ?? [];

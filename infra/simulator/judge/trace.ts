@@ -132,7 +132,8 @@ function stopReasonOf({ of, own }: Look): string | null {
   const isPassing = places.some(({ refuse }) => refuse?.packets !== undefined);
   if (isPassing || scenario.truth?.isUnsteady === true) return null;
   if (own.some((passage) => isFromTarget(of, passage) && passage.ttl < FULL_TTL)) return 'completed';
-  // The ICMP error of a UDP port quotes the remaining TTL, so the distance of the target is known without probing every hop.
+  // The ICMP error of a UDP port quotes the remaining TTL, so the distance of the target is known without probing every
+  // hop.
   if (of.check === 'udp' && own.some((passage) => isFromTarget(of, passage))) return null;
   if (own.some((passage) => soundAnswer(passage)?.what === 'refused')) return 'unreachable';
   if (scenario.path.some((stage) => 'circle' in stage)) return 'loop';
@@ -155,7 +156,10 @@ function judgeMtu({ of, share, traced }: Look): readonly Complaint[] {
   ];
 }
 
-/** Complains about a statement on full packets that the log or the scenario contradicts; `true` needs an answered one, `false` none. */
+/**
+ * Complains about a statement on full packets that the log or the scenario contradicts; `true` needs an answered one,
+ * `false` none.
+ */
 function judgeFullSize({ of, share, traced }: Look): readonly Complaint[] {
   const { fullSize } = traced;
   const { fullSize: truth } = of.scenario.truth ?? {};

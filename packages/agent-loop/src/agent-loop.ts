@@ -20,8 +20,8 @@ export interface AgentLoop {
    */
   readonly start: () => Promise<void>;
   /**
-   * Takes jobs for another `LAST_JOBS_MS`, lets running ones finish within a limit, reports the others as interrupted, and
-   * closes. Never rejects.
+   * Takes jobs for another `LAST_JOBS_MS`, lets running ones finish within a limit, reports the others as interrupted,
+   * and closes. Never rejects.
    */
   readonly drain: () => Promise<void>;
   /** Closes at once; the next agent reports running jobs as interrupted. Never rejects. */
@@ -39,7 +39,10 @@ export interface AgentLoopOptions {
   readonly drainMs: number;
   /** Called once, before Redis is connected to. */
   readonly open: () => Promise<JobRunner>;
-  /** The `traceparent` of the span of a check's run, for the coordinator that commits its result; undefined without a span. */
+  /**
+   * The `traceparent` of the span of a check's run, for the coordinator that commits its result; undefined without a
+   * span.
+   */
   readonly traceparentOf?: ((checkId: string) => string | undefined) | undefined;
   /** Called when jobs can no longer be taken and only a restart of the process helps. */
   readonly onHopeless?: (() => void) | undefined;

@@ -11,8 +11,8 @@ export interface Finisher<J> {
 }
 
 /**
- * Shortest interval between two removals: jobs that end meanwhile share the next one. The first goes at once, in one write
- * with the result of its job.
+ * Shortest interval between two removals: jobs that end meanwhile share the next one. The first goes at once, in one
+ * write with the result of its job.
  */
 const GATHER_MS = 30;
 

@@ -11,7 +11,9 @@ export interface LeftoverParts {
   readonly queue: Pick<ProbeQueue, 'active' | 'discard'>;
   /** True for a job that this agent runs, or took in the last five minutes. */
   readonly knows: (id: string) => boolean;
-  /** True for a job that ended without a result because Redis refused the login of this agent, or that was withdrawn. */
+  /**
+   * True for a job that ended without a result because Redis refused the login of this agent, or that was withdrawn.
+   */
   readonly wasWithdrawn: (id: string) => boolean;
   /** Runs a job that this agent took. */
   readonly adopt: (id: string) => void;

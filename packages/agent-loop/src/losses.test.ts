@@ -2,7 +2,10 @@ import { expect, it } from '@jest/globals';
 
 import { createLosses } from './losses.ts';
 
-/** @returns whether the connection counts as unstable at each of these seconds, after interruptions from one second to another */
+/**
+ * @returns whether the connection counts as unstable at each of these seconds, after interruptions from one second to
+ *   another
+ */
 function unstableAfter(
   interruptions: readonly (readonly [number, number])[],
   seconds: readonly number[],

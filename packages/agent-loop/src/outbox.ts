@@ -33,7 +33,10 @@ interface Slot {
   inFlight: boolean;
 }
 
-/** Time after the deadline when a result is useless: the coordinator has expired the check, by a clock that differs little. */
+/**
+ * Time after the deadline when a result is useless: the coordinator has expired the check, by a clock that differs
+ * little.
+ */
 const USELESS_AFTER_MS = 5_000;
 
 /**

@@ -84,7 +84,9 @@ const holding =
     return [...checks, await redis.addJob()];
   };
 
-/** Each spoils the connections of its agent for some seconds. @returns the checks that were added meanwhile and after */
+/**
+ * Each spoils the connections of its agent for some seconds. @returns the checks that were added meanwhile and after
+ */
 const partitions: readonly (readonly [name: string, spoil: (agent: FarAgent) => Promise<readonly string[]>])[] = [
   ['that was added while its commands do not arrive, and afterwards', holding('there')],
   ['that was added while the answers do not arrive, and afterwards', holding('back')],

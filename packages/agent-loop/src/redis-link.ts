@@ -30,7 +30,10 @@ export interface RedisLink {
   readonly clock: LinkClock;
   readonly results: Results;
   readonly losses: Losses;
-  /** Calls the listener each time that Redis refuses the login: the probe was suspended or removed, or has another password. */
+  /**
+   * Calls the listener each time that Redis refuses the login: the probe was suspended or removed, or has another
+   * password.
+   */
   readonly onLoginRefused: (listener: () => void) => void;
   /** Replaces the connections of the job loop. */
   readonly reconnect: () => void;

@@ -2,7 +2,9 @@ import type { Logger } from 'pino';
 
 import { rememberIds } from './remember-ids.ts';
 
-/** The jobs that an agent runs. Those of a probe that was suspended or removed are withdrawn: they end without a result. */
+/**
+ * The jobs that an agent runs. Those of a probe that was suspended or removed are withdrawn: they end without a result.
+ */
 export interface RunningJobs {
   /**
    * Runs a job.

@@ -81,8 +81,8 @@ export interface Client {
   /** Needs a key with the scope `monitor`. */
   readonly deleteMonitor: (name: string, options?: CallOptions) => Promise<void>;
   /**
-   * Yields the monitor, then its runs and each change of its state and of its probes. Reconnects and resumes as `watch` does. Rejects
-   * with `ProblemError` if there is no such monitor, or when it is removed, and with the signal's reason.
+   * Yields the monitor, then its runs and each change of its state and of its probes. Reconnects and resumes as `watch`
+   * does. Rejects with `ProblemError` if there is no such monitor, or when it is removed, and with the signal's reason.
    */
   readonly watchMonitor: (name: string, options?: WatchMonitorOptions) => AsyncIterable<MonitorChange>;
 }

@@ -155,7 +155,10 @@ function decimalOf(numbers: string): readonly string[] {
   return decimal !== numbers && isDecimalQuad(decimal) && decimal !== canonicalOf(numbers) ? [decimal] : [];
 }
 
-/** A mistake with the checks that the client may have meant: the parts of the target are in the fields that they belong to. */
+/**
+ * A mistake with the checks that the client may have meant: the parts of the target are in the fields that they belong
+ * to.
+ */
 function mistake(message: string, { type, hostKind, hasPort }: TypeFacts, parts: Parts): TargetMistake {
   const { scheme, authority, rest } = parts;
   const { host, port } = readTarget(authority);

@@ -1,4 +1,7 @@
-/** Every type of the API that the client needs. The npm package takes them from `@vantage/types` instead: `infra/npm/pack-client.ts`. */
+/**
+ * Every type of the API that the client needs. The npm package takes them from `@vantage/types` instead:
+ * `infra/npm/pack-client.ts`.
+ */
 import type { Check, CommonResult, EventResult, ParamsOf, PublicFieldsOf } from '@vantage/contract';
 import type { checkTypes, CheckTypeName } from '@vantage/diagnostics/contract';
 

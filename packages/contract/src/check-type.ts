@@ -32,8 +32,8 @@ export interface CheckType<
   /** Options that may have credentials. The public `request` of a check has their names, but not their values. */
   readonly privateOptions?: readonly (keyof Options & string)[];
   /**
-   * Parameters that only modules of the operator set, in `params.rules` of a job; no client can. Agents of earlier releases
-   * ignore them.
+   * Parameters that only modules of the operator set, in `params.rules` of a job; no client can. Agents of earlier
+   * releases ignore them.
    */
   readonly rules?: TProperties | undefined;
   /** Result fields besides the common ones, each described with its unit. All become optional. */

@@ -1,6 +1,6 @@
 /**
- * English names of countries in CLDR, as `Intl.DisplayNames` has them: asking it takes 6 MiB of each coordinator. A test
- * compares all of them.
+ * English names of countries in CLDR, as `Intl.DisplayNames` has them: asking it takes 6 MiB of each coordinator. A
+ * test compares all of them.
  */
 const NAMES = `
 AC Ascension Island; AD Andorra; AE United Arab Emirates; AF Afghanistan; AG Antigua & Barbuda; AI Anguilla;

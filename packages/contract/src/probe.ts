@@ -44,8 +44,9 @@ const loadFields = {
 const load = Type.Object(loadFields, { additionalProperties: false, description: 'How busy the agent says it is.' });
 
 /**
- * Heartbeat, written by the agent when it changes and every `HEARTBEAT_EVERY_MS`, or by its gateway when it changes; all of it
- * is the agent's claim. Unknown fields are allowed, since an agent may run a later release than its coordinators.
+ * Heartbeat, written by the agent when it changes and every `HEARTBEAT_EVERY_MS`, or by its gateway when it changes;
+ * all of it is the agent's claim. Unknown fields are allowed, since an agent may run a later release than its
+ * coordinators.
  */
 export const heartbeatSchema = Type.Object({
   v: Type.Literal(1),
@@ -62,9 +63,14 @@ export const heartbeatSchema = Type.Object({
   taken: Type.Optional(Type.Integer({ minimum: 0 })),
   /** True after SIGTERM: the agent takes no new jobs. */
   draining: Type.Boolean(),
-  /** True if its agent announces every change except those of the running jobs and `taken`: then coordinators read it seldom. */
+  /**
+   * True if its agent announces every change except those of the running jobs and `taken`: then coordinators read it
+   * seldom.
+   */
   announced: Type.Optional(Type.Boolean()),
-  /** The heartbeat of an agent at a gateway: it is alive while `redisKeys.gateway(id)` exists. Absent for other agents. */
+  /**
+   * The heartbeat of an agent at a gateway: it is alive while `redisKeys.gateway(id)` exists. Absent for other agents.
+   */
   gateway: Type.Optional(
     Type.Object({
       id: Type.String({ maxLength: 64 }),

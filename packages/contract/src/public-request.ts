@@ -14,8 +14,8 @@ export interface PublicRequest {
 const RULES = 'rules';
 
 /**
- * The fields and options of a request in their canonical spelling, without those that equal their default, and without the
- * private ones of the type, of which only the names remain.
+ * The fields and options of a request in their canonical spelling, without those that equal their default, and without
+ * the private ones of the type, of which only the names remain.
  *
  * @param params parameters of the diagnostic, defaults included
  */
@@ -75,7 +75,10 @@ export function publicRequestSchema(checkType: AnyCheckType): TSchema {
   );
 }
 
-/** The fields as optional ones, without defaults: generators of clients take a property with a default as always present. */
+/**
+ * The fields as optional ones, without defaults: generators of clients take a property with a default as always
+ * present.
+ */
 function optional(fields: TProperties): TProperties {
   return Object.fromEntries(
     Object.entries(fields).map(([name, schema]) => {

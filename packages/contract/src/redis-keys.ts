@@ -10,7 +10,10 @@ export const redisKeys = {
   queuePrefix: (probe: string) => `p:{${probe}}`,
   /** Stream of a probe's results, partial and final. The agent uses `XADD`; coordinators read as one consumer group. */
   results: (probe: string) => `p:{${probe}}:res`,
-  /** Channel that announces new stream entries, optionally with an inline result, and changed heartbeats. The agent publishes. */
+  /**
+   * Channel that announces new stream entries, optionally with an inline result, and changed heartbeats. The agent
+   * publishes.
+   */
   resultNotification: (probe: string) => `p:{${probe}}:n`,
   /** A probe's heartbeat, JSON, with a TTL. Written by the agent, or by the gateway that it is connected to. */
   heartbeat: (probe: string) => `p:{${probe}}:hb`,
@@ -23,8 +26,8 @@ export const redisKeys = {
   /** Hash of probe id → reason for which its Redis user is suspended. Coordinators and operator commands. */
   suspended: 'probes:off',
   /**
-   * Hash of `<job id> <probe>` → failure, JSON: jobs that a suspension or removal has taken out of the queue, and whose results
-   * are not written yet. Operator commands and coordinators.
+   * Hash of `<job id> <probe>` → failure, JSON: jobs that a suspension or removal has taken out of the queue, and whose
+   * results are not written yet. Operator commands and coordinators.
    */
   withdrawnJobs: 'probes:withdrawn',
   /**
@@ -46,7 +49,9 @@ export const redisKeys = {
   agentChanges: '{agents}:changes',
   /** Channel that announces an entry of `agentChanges`. Coordinators and operator commands only. */
   agentChanged: '{agents}:changed',
-  /** Hash of name → record of an API key, JSON; it has digests, no secrets. Operator commands write, coordinators read. */
+  /**
+   * Hash of name → record of an API key, JSON; it has digests, no secrets. Operator commands write, coordinators read.
+   */
   apiKeys: '{keys}:records',
   /** Random text, a new one for every change of the records of API keys. Operator commands write, coordinators read. */
   apiKeysRevision: '{keys}:revision',

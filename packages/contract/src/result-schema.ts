@@ -26,8 +26,8 @@ function onSuccess({ requiredOnSuccess }: AnyCheckType): Readonly<Record<string,
 }
 
 /**
- * Builds the schema of what a final result has in addition to a partial one: its outcome, and the fields that are required. A
- * result that fits it is valid if the rest, `withoutFinalFields`, fits `partialResultSchema`.
+ * Builds the schema of what a final result has in addition to a partial one: its outcome, and the fields that are
+ * required. A result that fits it is valid if the rest, `withoutFinalFields`, fits `partialResultSchema`.
  */
 export function finalFieldsSchema(checkType: AnyCheckType): TSchema {
   const { result, error, finishedAt, stalled: _stalled, ...required } = commonResultFields;

@@ -14,7 +14,9 @@ export interface DiagnosticContext<C extends AnyCheckType = AnyCheckType> extend
   readonly remainingMs: () => number;
   readonly admit: Admit;
   readonly names: NameLookup;
-  /** The probe's own resolvers, `address` or `address:port` / `[address]:port`, in order; exempt from the target policy. */
+  /**
+   * The probe's own resolvers, `address` or `address:port` / `[address]:port`, in order; exempt from the target policy.
+   */
   readonly resolvers: readonly string[];
   /** Bounds how much a target can send ahead of reads; undefined if the system cannot. */
   readonly receiveWindow?: ReceiveWindow | undefined;

@@ -91,7 +91,10 @@ export function randomOf(seed: number): () => number {
   };
 }
 
-/** @returns the name at which a packet ends: a router's choice is drawn once for a flow, or for each packet if it balances so */
+/**
+ * @returns the name at which a packet ends: a router's choice is drawn once for a flow, or for each packet if it
+ *   balances so
+ */
 export function routeOf(network: Network, random: () => number): (flow: number, ttl: number) => string {
   const choices = new Map<string, number>();
   return (flow, ttl) => {

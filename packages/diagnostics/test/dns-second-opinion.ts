@@ -5,7 +5,10 @@ const run = promisify(execFile);
 
 /** A program's interpretation of an answer. */
 export interface Says {
-  /** The rcode, the numbers of answers and of records in the authority section, and the addresses; `nothing` if there was no answer. */
+  /**
+   * The rcode, the numbers of answers and of records in the authority section, and the addresses; `nothing` if there
+   * was no answer.
+   */
   readonly message: string;
   readonly warnings: readonly string[];
 }

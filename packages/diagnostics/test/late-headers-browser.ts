@@ -4,7 +4,10 @@ import { join } from 'node:path';
 
 const LATE_MS = 1_000;
 
-/** Relays DevTools messages between agent (descriptors 3 and 4) and browser; delays the events about headers (`…ExtraInfo`). */
+/**
+ * Relays DevTools messages between agent (descriptors 3 and 4) and browser; delays the events about headers
+ * (`…ExtraInfo`).
+ */
 const program = (executablePath: string): string => `#!${process.execPath}
 const { spawn } = require('node:child_process');
 const { createReadStream, createWriteStream } = require('node:fs');

@@ -24,7 +24,9 @@ export interface ResettingPort {
   readonly close: () => Promise<void>;
 }
 
-/** Opens a port of 127.0.0.1 that accepts each connection and resets it at once, as load balancers without servers do. */
+/**
+ * Opens a port of 127.0.0.1 that accepts each connection and resets it at once, as load balancers without servers do.
+ */
 export async function resettingPort(): Promise<ResettingPort> {
   const counted = new Int32Array(new SharedArrayBuffer(4));
   const worker = new Worker(LISTENER, { eval: true, workerData: counted });

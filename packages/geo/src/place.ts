@@ -6,7 +6,10 @@ import type { Facts } from './facts.ts';
 /** A place to which one source after another adds its data. */
 export type Draft = Place;
 
-/** Adds a later source’s data about the network, unless its AS number differs from the known one. Returns whether it added anything. */
+/**
+ * Adds a later source’s data about the network, unless its AS number differs from the known one. Returns whether it
+ * added anything.
+ */
 export function addNetwork(place: Draft, facts: Facts, prefix: () => string | null): boolean {
   if (place.asn !== null && facts.asn !== null && place.asn !== facts.asn) return false;
   let added = false;

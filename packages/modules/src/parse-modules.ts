@@ -8,8 +8,8 @@ export type ModulesParsing =
   | { readonly ok: false; readonly faults: readonly ModuleFault[] };
 
 /**
- * Parses a `blackbox.yml`. Without sources, modules that name files are refused, and the names of DNS queries are not checked
- * against the target policy.
+ * Parses a `blackbox.yml`. Without sources, modules that name files are refused, and the names of DNS queries are not
+ * checked against the target policy.
  */
 export function parseModules(text: string, sources: Partial<PlanSources> = {}): ModulesParsing {
   const reading = readFile(text);

@@ -35,8 +35,8 @@ export function clusterConnector(
       try {
         if (slot !== undefined) node = await masterOf(address, slot, turn, tls);
       } catch (error) {
-        // No other node serves instead: without the keys it would refuse every command. ioredis retries a connection with
-        // an error.
+        // No other node serves instead: without the keys it would refuse every command. ioredis retries a connection
+        // with an error.
         this.firstError = error as Error;
         this.stream = new Socket().destroy();
         return this.stream;

@@ -33,8 +33,8 @@ export type FailFastPolicy = Options & { readonly connectTimeout: number };
 const SLOTS_EVERY_MS = 2_000;
 
 /**
- * Pause before an attempt to reconnect: 50 ms, doubling up to 300 ms, because an outage must not delay deadlines by more.
- * Jitter prevents coordinators from reconnecting in step.
+ * Pause before an attempt to reconnect: 50 ms, doubling up to 300 ms, because an outage must not delay deadlines by
+ * more. Jitter prevents coordinators from reconnecting in step.
  */
 export const soon = createBackoff({ firstMs: 50, longestMs: 300, jitter: 0.25 });
 
@@ -45,7 +45,9 @@ export function openAny(server: Server, policy: FailFastPolicy): Redis {
   return openConnection({ ...policy, retryStrategy: soon }, server);
 }
 
-/** Opens a single connection: with Sentinels to the master, in a cluster to the master of a slot or else to any node. */
+/**
+ * Opens a single connection: with Sentinels to the master, in a cluster to the master of a slot or else to any node.
+ */
 export function openConnection(policy: Options, given: Server, slot?: number): Redis {
   const address = parseRedisUrl(given.url);
   const tls = tlsOf(address, given.certificates);

@@ -6,8 +6,8 @@ import { describe, expect, it } from '@jest/globals';
 import { Command, Redis, SentinelConnector } from 'ioredis';
 
 /**
- * The release whose source was reviewed for `reply-watch.ts`, `sentinel-connector.ts`, `turn-redis.ts` and `young-commands.ts`. Review another one before changing
- * this.
+ * The release whose source was reviewed for `reply-watch.ts`, `sentinel-connector.ts`, `turn-redis.ts` and
+ * `young-commands.ts`. Review another one before changing this.
  */
 const REVIEWED = '6.0.0';
 

@@ -8,8 +8,8 @@ import type { RedisEndpoint } from './address.ts';
 export type NodeStream = Awaited<ReturnType<AbstractConnector['connect']>>;
 
 /**
- * Opens a connection to a node of a cluster. ioredis listens for the first error of a connection only, and TLS can report
- * another one after a certificate was refused: without a listener it would end the process.
+ * Opens a connection to a node of a cluster. ioredis listens for the first error of a connection only, and TLS can
+ * report another one after a certificate was refused: without a listener it would end the process.
  */
 export function connectTo({ host, port }: RedisEndpoint, tls: ConnectionOptions | undefined): NodeStream {
   const stream = tls === undefined ? createConnection({ host, port }) : connectTls({ ...tls, host, port });

@@ -5,8 +5,8 @@ import type { RedisAddress, RedisEndpoint } from './address.ts';
 const LISTEN_MS = 2_000;
 
 /**
- * Why Redis closes connections that it has just accepted, at `maxclients`. It says so without being asked and closes, so
- * that a client that writes first gets EPIPE instead; before TLS it closes without a word.
+ * Why Redis closes connections that it has just accepted, at `maxclients`. It says so without being asked and closes,
+ * so that a client that writes first gets EPIPE instead; before TLS it closes without a word.
  *
  * @returns undefined if no server refuses connections
  */
@@ -17,7 +17,9 @@ export async function refusalOf({ endpoints, tls }: RedisAddress): Promise<strin
   return tls && each.includes('') ? 'it closes connections before TLS, as at its maxclients' : undefined;
 }
 
-/** The bytes that the server sends before it closes the connection; undefined if it keeps it open, or cannot be reached. */
+/**
+ * The bytes that the server sends before it closes the connection; undefined if it keeps it open, or cannot be reached.
+ */
 async function listenTo({ host, port }: RedisEndpoint): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
   let text = '';

@@ -8,7 +8,9 @@ const MAX_HELD_UP_MS = 2_000;
 const RESPITE_MS = 500;
 /** States in which pending replies belong to the current stream. */
 const connected: ReadonlySet<string> = new Set(['connect', 'ready']);
-/** Number of polls within the timeout of a silent connection; stalls of the process are measured with this resolution. */
+/**
+ * Number of polls within the timeout of a silent connection; stalls of the process are measured with this resolution.
+ */
 const LOOKS = 10;
 
 /** A command that awaits its reply. Times are monotonic milliseconds. */
@@ -53,9 +55,9 @@ interface Heard {
 }
 
 /**
- * Replaces ioredis' timers for `commandTimeout` and `socketTimeout`, which fire before pending replies are read after a stall.
- * One timer per connection polls while commands await replies: a timer per command was a fifth of the Redis cost of a POST.
- * The interval is a tenth of `socketTimeout`, or less if a timeout is due earlier.
+ * Replaces ioredis' timers for `commandTimeout` and `socketTimeout`, which fire before pending replies are read after a
+ * stall. One timer per connection polls while commands await replies: a timer per command was a fifth of the Redis cost
+ * of a POST. The interval is a tenth of `socketTimeout`, or less if a timeout is due earlier.
  */
 export function watchReplies(redis: Redis): void {
   const connection = redis as unknown as Connection;

@@ -25,9 +25,9 @@ const prototype = Command.prototype as unknown as CommandInternals;
 const { initPromise } = prototype;
 
 /**
- * Lets collections of the young generation free settled commands. ioredis assigns an arrow function to a property of each,
- * and V8 allocates such functions in the old generation: there the function, though unused, keeps its command, arguments
- * and reply until the next full collection. Affects all commands of this process.
+ * Lets collections of the young generation free settled commands. ioredis assigns an arrow function to a property of
+ * each, and V8 allocates such functions in the old generation: there the function, though unused, keeps its command,
+ * arguments and reply until the next full collection. Affects all commands of this process.
  */
 export function keepCommandsYoung(): void {
   prototype.initPromise = function initYoung(this: CommandInternals): void {

@@ -3,7 +3,10 @@ import { lookup } from 'node:dns/promises';
 
 import { askResolversAgainSoon } from '@vantage/settings';
 
-/** This program is a resolver on port 53 that answers only the third copy of each question; it prints what a lookup there finds. */
+/**
+ * This program is a resolver on port 53 that answers only the third copy of each question; it prints what a lookup
+ * there finds.
+ */
 const copies = new Map<string, number>();
 const server = createSocket('udp4');
 server.on('message', (question, { port, address }) => {

@@ -46,10 +46,16 @@ export function answerKindOf(result: Dns): AnswerKind | undefined {
 /** Answer kinds that prove nothing about the name. */
 const inconclusiveKinds: ReadonlySet<AnswerKind> = new Set(['filtered', 'referral', 'lame', 'truncated']);
 
-/** Answer kinds of a resolver that prove nothing about the name; if all servers of a zone send them, the zone is at fault. */
+/**
+ * Answer kinds of a resolver that prove nothing about the name; if all servers of a zone send them, the zone is at
+ * fault.
+ */
 const inconclusiveFromResolver: ReadonlySet<AnswerKind> = new Set([...inconclusiveKinds, 'foreign', 'malformed']);
 
-/** Rcodes that may be about the name: SERVFAIL reports a fault of its zone or of the resolver. The others are about the query or the client. */
+/**
+ * Rcodes that may be about the name: SERVFAIL reports a fault of its zone or of the resolver. The others are about the
+ * query or the client.
+ */
 const conclusiveRcodes: ReadonlySet<string> = new Set(['NOERROR', 'SERVFAIL', 'NXDOMAIN', 'YXDOMAIN']);
 
 /**
@@ -150,7 +156,9 @@ export function dnsReason(result: Dns): string | undefined {
   }
 }
 
-/** The reason if a dns check did not find a server to ask; undefined for other types, whose results have no record type. */
+/**
+ * The reason if a dns check did not find a server to ask; undefined for other types, whose results have no record type.
+ */
 function unfound({ recordType, trace, error }: Dns): string | undefined {
   if (recordType === undefined || error?.source === 'probe') return undefined;
   return trace === undefined

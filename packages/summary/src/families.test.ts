@@ -3,7 +3,10 @@ import { describe, expect, it } from '@jest/globals';
 import { bad, each, summaryOf, type Result } from '../test/cases.ts';
 import { http, ping, tcp, trace } from '../test/results.ts';
 
-/** A result over this family, which includes the measurement over the other one; `works`: which of the two were answered. */
+/**
+ * A result over this family, which includes the measurement over the other one; `works`: which of the two were
+ * answered.
+ */
 function overBoth(family: 4 | 6, works: readonly [boolean, boolean]): Result<'ping'> {
   const address = (of: 4 | 6): string => (of === 4 ? '203.0.113.1' : '2001:db8::1');
   const [first, second] = works.map((isWorking) =>

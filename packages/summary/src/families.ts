@@ -69,7 +69,10 @@ function findBroken(pairs: readonly Pair[]): readonly FindingDraft[] {
   });
 }
 
-/** True if the probes are known to be in two networks: a fault of one network explains the failures of its own probes only. */
+/**
+ * True if the probes are known to be in two networks: a fault of one network explains the failures of its own probes
+ * only.
+ */
 function areOfTwoNetworks(probeResults: readonly ProbeResult[]): boolean {
   return new Set(probeResults.flatMap(({ facts }) => facts?.asNumber ?? [])).size >= 2;
 }

@@ -171,7 +171,10 @@ function isRefusedTrace({ result }: ProbeResult): boolean {
   return reached === true && error?.source === 'target';
 }
 
-/** True if the packets may have reached the target: nothing that ends the path was seen, neither a loop nor an ICMP error. */
+/**
+ * True if the packets may have reached the target: nothing that ends the path was seen, neither a loop nor an ICMP
+ * error.
+ */
 function isSilentTrace({ result }: ProbeResult): boolean {
   const { error, loop } = result as SparseResultOf<'traceroute'>;
   return error?.code === 'timed_out' && (loop === null || loop === undefined);

@@ -67,7 +67,8 @@ const SENT_AGAIN = ' A SYN that was lost and sent again looks the same.';
 
 /**
  * Excess is measured against a multiple (`stretch`) of the minimum round-trip time to the target's location. If that is
- * unknown, or physics contradicts it for any probe, the target is assumed at the fastest probe, and the finding is not certain.
+ * unknown, or physics contradicts it for any probe, the target is assumed at the fastest probe, and the finding is not
+ * certain.
  */
 function outliers(type: string, timed: readonly Timed[], placeOf: LookUpPlace | undefined): readonly FindingDraft[] {
   const { minProbes, times, plusMs } = thresholds.outlier;

@@ -8,7 +8,9 @@ import { findLosses } from './traceroute/losses.ts';
 import { tracesOf } from './traceroute/trace.ts';
 import { findPing } from './types/ping.ts';
 
-/** Loss, jitter and faults of the path in the second measurements of a check over both families, as in the first ones. */
+/**
+ * Loss, jitter and faults of the path in the second measurements of a check over both families, as in the first ones.
+ */
 export function findOverOther(
   type: string,
   probeResults: readonly ProbeResult[],

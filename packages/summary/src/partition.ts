@@ -73,8 +73,8 @@ export function partitionByOutcome(type: string, probeResults: readonly ProbeRes
 }
 
 /**
- * The only answer about a name, if it is negative and two or more probes got none: a network that breaks resolvers, or a filter,
- * may have made it. A resolver that validates proves its answer; so do the servers of a trace.
+ * The only answer about a name, if it is negative and two or more probes got none: a network that breaks resolvers, or
+ * a filter, may have made it. A resolver that validates proves its answer; so do the servers of a trace.
  */
 function loneNegative(
   probeResults: readonly ProbeResult<SparseResultOf<'dns'>>[],

@@ -21,9 +21,9 @@ const ofName: ReadonlySet<FailureCode> = new Set(['dns_nxdomain', 'dns_no_addres
 const mayBeOfName: ReadonlySet<FailureCode | undefined> = new Set(['dns_servfail', 'dns_servers_silent']);
 
 /**
- * Probes whose resolvers failed, which is no evidence about the target. SERVFAIL, or silence about the name alone, may be
- * about the name: it is evidence if no probe got an answer about the name, or if at least two probes, and at least as
- * many as got an answer, failed in this way.
+ * Probes whose resolvers failed, which is no evidence about the target. SERVFAIL, or silence about the name alone, may
+ * be about the name: it is evidence if no probe got an answer about the name, or if at least two probes, and at least
+ * as many as got an answer, failed in this way.
  */
 export function withFailedResolver(probeResults: readonly ProbeResult[]): ReadonlySet<ProbeResult> {
   const unresolved = probeResults.filter(isUnresolved);
@@ -34,8 +34,8 @@ export function withFailedResolver(probeResults: readonly ProbeResult[]): Readon
 }
 
 /**
- * Results of dns checks whose resolver fails, or is silent about the name alone; none if they are evidence about the name
- * (`isMajority`). Leaves out failures of its signatures, which are about the name.
+ * Results of dns checks whose resolver fails, or is silent about the name alone; none if they are evidence about the
+ * name (`isMajority`). Leaves out failures of its signatures, which are about the name.
  */
 export function withFailingResolver(
   probeResults: readonly ProbeResult<SparseResultOf<'dns'>>[],

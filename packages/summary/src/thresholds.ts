@@ -28,8 +28,9 @@ export const thresholds = {
    */
   sharedLoss: 0.1,
   /**
-   * Of flows that are cut behind a router which others pass: unanswered packets with the full TTL of each (`full`), answers
-   * of the target to other flows after a lost packet (`answeredLater`), and most unanswered packets at the end (`lostLast`).
+   * Of flows that are cut behind a router which others pass: unanswered packets with the full TTL of each (`full`),
+   * answers of the target to other flows after a lost packet (`answeredLater`), and most unanswered packets at the end
+   * (`lostLast`).
    */
   cutFlows: { full: 3, answeredLater: 3, lostLast: 2 },
   /** Unanswered full-TTL packets of a flow that prove the target silent. */
@@ -70,7 +71,9 @@ export const thresholds = {
      * ways are used evenly, and if this way has the share of the flows that it has in the other trace.
      */
     missingWay: { evenly: 0.035, byShare: 0.1 },
-    /** Significance level for a way that a load balancer has lost or gained for good, over all runs that are considered. */
+    /**
+     * Significance level for a way that a load balancer has lost or gained for good, over all runs that are considered.
+     */
     wayByChance: 1e-6,
     /** Number of runs that must show a way that a load balancer lost or gained for good, and of those that must not. */
     runsWithWay: 3,

@@ -28,7 +28,10 @@ export interface AdmissionOptions {
    * they change.
    */
   readonly ownAddresses: () => OwnAddresses;
-  /** The servers of the agent's Redis: those configured, and the addresses at which it was reached. No exception allows one. */
+  /**
+   * The servers of the agent's Redis: those configured, and the addresses at which it was reached. No exception allows
+   * one.
+   */
   readonly redis: () => readonly ProtectedEndpoint[];
   readonly haveIpv4: () => boolean;
   readonly haveIpv6: () => boolean;
@@ -145,8 +148,8 @@ function judgeAnswer(name: string, text: string, judge: Judge): Refusal | undefi
 }
 
 /**
- * Why an address is refused; undefined if it is not. The agent's Redis comes first, because no exception allows it; then
- * the operator's exceptions, which override the agent's own lists.
+ * Why an address is refused; undefined if it is not. The agent's Redis comes first, because no exception allows it;
+ * then the operator's exceptions, which override the agent's own lists.
  */
 function judgeAll(
   address: Address,

@@ -55,7 +55,10 @@ export interface DnsServer {
 const TYPES: Readonly<Record<number, RecordType>> = { 1: 'A', 12: 'PTR', 28: 'AAAA' };
 const NXDOMAIN = 3;
 
-/** Starts a DNS server on loopback, over UDP and TCP, that answers from `zone`. Its `questions` mark those over TCP: `A example.com tcp`. */
+/**
+ * Starts a DNS server on loopback, over UDP and TCP, that answers from `zone`. Its `questions` mark those over TCP: `A
+ * example.com tcp`.
+ */
 export async function startDnsServer(zone: Zone): Promise<DnsServer> {
   const questions: string[] = [];
   const timers = new Set<NodeJS.Timeout>();

@@ -1,7 +1,9 @@
 /** Declares one metric; instruments, reference page and dashboard tests are derived from it. */
 export interface MetricDeclaration {
   readonly kind: 'counter' | 'gauge' | 'histogram';
-  /** Prometheus name, such as `vantage_result_lag_seconds`; ends with the unit, if it has one, or a counter's `_total`. */
+  /**
+   * Prometheus name, such as `vantage_result_lag_seconds`; ends with the unit, if it has one, or a counter's `_total`.
+   */
   readonly name: string;
   /** Help text. */
   readonly help: string;

@@ -3,8 +3,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type * as Prometheus from 'prom-client';
 
 /**
- * Interval of samples, milliseconds. At prom-client's interval of 10 ms the sampling itself was three quarters of the CPU time of an
- * idle agent.
+ * Interval of samples, milliseconds. At prom-client's interval of 10 ms the sampling itself was three quarters of the
+ * CPU time of an idle agent.
  */
 const SAMPLE_EVERY_MS = 100;
 /** prom-client always samples; this is the longest interval that a timer can have. */

@@ -24,7 +24,10 @@ export function openLog(options: LoggerOptions): OpenLog {
   return { log, dropped };
 }
 
-/** The fields of an error for a line. A command of Redis has its name alone: its arguments may be a password, or data of a client. */
+/**
+ * The fields of an error for a line. A command of Redis has its name alone: its arguments may be a password, or data of
+ * a client.
+ */
 export function describeError(error: Error): unknown {
   const fields: unknown = stdSerializers.err(error);
   return typeof fields === 'object' && fields !== null ? withoutArguments(fields) : fields;

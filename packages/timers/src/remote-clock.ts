@@ -1,7 +1,10 @@
 /** Possible drift between two clocks, as a share of the time since the estimate. */
 const DRIFT = 0.000_4;
 
-/** Estimates the clock of another machine from replies that have its time; between them it advances by the monotonic clock. */
+/**
+ * Estimates the clock of another machine from replies that have its time; between them it advances by the monotonic
+ * clock.
+ */
 export interface RemoteClock {
   /** Milliseconds since the epoch. Before the first reply: by the local clock. */
   readonly now: () => number;

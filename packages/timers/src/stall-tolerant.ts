@@ -1,4 +1,6 @@
-/** Slice of a timeout: a stall of this process or its machine uses up at most one, unless it outlasts `MAX_RESPITE_MS`. */
+/**
+ * Slice of a timeout: a stall of this process or its machine uses up at most one, unless it outlasts `MAX_RESPITE_MS`.
+ */
 const SLICE_MS = 250;
 /** Delay of a timer that indicates a stall, which also delays the awaited event. */
 const HELD_UP_MS = 50;

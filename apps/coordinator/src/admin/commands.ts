@@ -20,8 +20,8 @@ import { ensureTls, readCa } from './tls/tls-folder.ts';
 /**
  * Runs an operator command on probes and the Redis users of their agents.
  *
- * @param args the command (`invite`, `approve`, `offer`, `suspend`, `resume`, `add`, `rotate`, `enable`, `remove`, `list`,
- * `tls`) and its arguments
+ * @param args the command (`invite`, `approve`, `offer`, `suspend`, `resume`, `add`, `rotate`, `enable`, `remove`,
+ *   `list`, `tls`) and its arguments
  * @returns the exit code: 0 success, 1 failure in Redis or not found, 2 invalid arguments
  */
 export async function runProbeAdmin(

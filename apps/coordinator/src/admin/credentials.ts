@@ -48,8 +48,8 @@ export async function addProbe(parts: AdminParts, record: ProbeRecord, handover:
     throw new Error(`${place.taken} is there already and is no environment file of ${id}`);
   }
   const inFile = place.password === undefined ? [] : [hashPassword(place.password)];
-  // If Redis has lost the user, the password in the file becomes valid again; if the user has other passwords, that in the file
-  // is void.
+  // If Redis has lost the user, the password in the file becomes valid again; if the user has other passwords, that in
+  // the file is void.
   const known = before?.hashes ?? inFile;
   const isVoid = inFile.some((hash) => !known.includes(hash));
   const password = known.length === 0 ? newPassword() : undefined;

@@ -24,8 +24,8 @@ export interface AdminResult {
 }
 
 /**
- * Prints why a command failed. A refused connection to the default address of Redis adds advice, because the address may be
- * wrong.
+ * Prints why a command failed. A refused connection to the default address of Redis adds advice, because the address
+ * may be wrong.
  */
 export function showFault(error: unknown, { redisUrl }: Pick<AdminConfig, 'redisUrl'>, { err }: AdminStreams): void {
   const why = Error.isError(error) ? error.message : String(error);

@@ -15,7 +15,8 @@ export interface AcceptedRequest {
   /** With `between`: the host that each of the two probes measures, in place of that in `params`. */
   readonly hosts?: ReadonlyMap<string, string> | undefined;
   /**
-   * Orders equally good probes: equal text selects the same ones while they are online. By default their order is random.
+   * Orders equally good probes: equal text selects the same ones while they are online. By default their order is
+   * random.
    */
   readonly steadyBy?: string | undefined;
 }

@@ -29,8 +29,8 @@ const LONGEST_ENDING_MS = 10_000;
 const LAST_LOOK_MS = 500;
 
 /**
- * Time after which an ended check that is still due is looked at again: Redis may have refused to remove its deadline, or
- * a promoted replica may lack its completion.
+ * Time after which an ended check that is still due is looked at again: Redis may have refused to remove its deadline,
+ * or a promoted replica may lack its completion.
  */
 const LOOK_AGAIN_MS = 1_000;
 

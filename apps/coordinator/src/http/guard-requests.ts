@@ -82,7 +82,10 @@ function refuseUnlessArrived(
   }, milliseconds);
 }
 
-/** Closes a connection that is idle for too long. After a stall of the process, its next request may have arrived unread. */
+/**
+ * Closes a connection that is idle for too long. After a stall of the process, its next request may have arrived
+ * unread.
+ */
 function closeUnlessArrived(socket: Socket): void {
   const { bytesRead } = socket;
   setImmediate(() => {

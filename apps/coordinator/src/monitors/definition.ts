@@ -91,8 +91,8 @@ export function firstTickAfter(nowMs: number, { name, everyMs }: Pick<MonitorDef
 }
 
 /**
- * Two readings of the clock may differ by this. Only a next tick that is further ahead than its interval and this shows a
- * step of the clock.
+ * Two readings of the clock may differ by this. Only a next tick that is further ahead than its interval and this shows
+ * a step of the clock.
  */
 export const INEXACT_MS = 5_000;
 

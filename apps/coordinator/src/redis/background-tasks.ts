@@ -48,7 +48,8 @@ export function startBackgroundTasks(
     timer = setTimeout(
       () => {
         tickSoon();
-        // As a microtask, so that `TurnRedis` ends its write after all promise callbacks, with the commands that those issue.
+        // As a microtask, so that `TurnRedis` ends its write after all promise callbacks, with the commands that those
+        // issue.
         queueMicrotask(() => {
           for (const task of repeated) task.tick();
         });

@@ -17,7 +17,10 @@ export interface Proof {
   readonly token?: string;
 }
 
-/** After a refusal: reconnect after the usual delay (`retry`) or the longer one of a refusal (`wait`), or end the process (`end`). */
+/**
+ * After a refusal: reconnect after the usual delay (`retry`) or the longer one of a refusal (`wait`), or end the
+ * process (`end`).
+ */
 export type AfterRefusal = 'retry' | 'wait' | 'end';
 
 /** The identity of this agent at the service. */

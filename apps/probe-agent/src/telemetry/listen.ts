@@ -9,8 +9,8 @@ type Served = Pick<Parameters<typeof serveMetrics>[0], 'metrics' | 'missing'>;
 type Where = Pick<Config, 'metricsHost' | 'metricsPort' | 'metricsPortFile'>;
 
 /**
- * Opens the metrics port, or a free one if another process has it, such as a second agent on the network of this host: a probe
- * works without its metrics too.
+ * Opens the metrics port, or a free one if another process has it, such as a second agent on the network of this host:
+ * a probe works without its metrics too.
  *
  * @throws the operating system's error if the host is unavailable
  */

@@ -58,7 +58,8 @@ function share({ failed, rows }: Group): number {
 }
 
 /**
- * Chooses the rows that the groups begin with: the first ones, within a bound for all groups. Open rows are always shown.
+ * Chooses the rows that the groups begin with: the first ones, within a bound for all groups. Open rows are always
+ * shown.
  *
  * @param isComplete true for a group that the user wants complete
  * @param most rows that may be drawn now

@@ -78,8 +78,8 @@ interface Opened {
 }
 
 /**
- * The fields that select locations, and the hints. They are loaded when the options are first opened, because few users open
- * them.
+ * The fields that select locations, and the hints. They are loaded when the options are first opened, because few users
+ * open them.
  */
 function useOpened(isOpen: boolean): Opened {
   const [loaded, setLoaded] = useState<Opened>();

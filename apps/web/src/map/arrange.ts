@@ -7,7 +7,10 @@ export interface Pin extends MapPoint {
 /** Side of the pin for its label; undefined if no side has room. */
 export type LabelSide = 'right' | 'left' | 'above' | 'below';
 
-/** Separates overlapping pins: moves each later one along a spiral around its own place until it is free, for 399 steps at most. */
+/**
+ * Separates overlapping pins: moves each later one along a spiral around its own place until it is free, for 399 steps
+ * at most.
+ */
 export function spread(pins: readonly Pin[], distance: number): readonly Pin[] {
   const placed: Pin[] = [];
   for (const pin of pins) {

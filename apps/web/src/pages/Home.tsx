@@ -75,8 +75,8 @@ export function HomePage(props: { readonly query: string }): JSX.Element {
 }
 
 /**
- * The unknown type and the parameters of a link that the page leaves out, in sentences; undefined if there are none. The
- * check would silently be another one.
+ * The unknown type and the parameters of a link that the page leaves out, in sentences; undefined if there are none.
+ * The check would silently be another one.
  */
 function noteOf(query: URLSearchParams): string | undefined {
   const type = query.get('type');

@@ -27,7 +27,9 @@ export function Sentence({ text }: { readonly text: string }): JSX.Element {
   );
 }
 
-/** A domain name or the name of a time zone, which may continue on the next line after each dot, slash and underscore. */
+/**
+ * A domain name or the name of a time zone, which may continue on the next line after each dot, slash and underscore.
+ */
 export function Dotted({ text }: { readonly text: string }): JSX.Element {
   return (
     <>

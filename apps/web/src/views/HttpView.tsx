@@ -16,7 +16,10 @@ import { phaseNames, phasesOf, phaseTitles, type Timings } from '../phases.ts';
 import { scaleTo, type Scale } from './scale.ts';
 import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
 
-/** Timings side by side, then certificates, then the screenshot; first a button for plain HTTP if the server speaks no TLS. */
+/**
+ * Timings side by side, then certificates, then the screenshot; first a button for plain HTTP if the server speaks no
+ * TLS.
+ */
 export function HttpView(props: ViewProps): JSX.Element {
   // With many rows, the page draws one of the three parts per frame.
   const parts = useGrowing(3, props.rows.length > FEW_ROWS ? 1 : 3);

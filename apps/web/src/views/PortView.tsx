@@ -70,7 +70,9 @@ export function PortView({ check, rows: all, nameOf, onChoose }: ViewProps): JSX
   );
 }
 
-/** Groups in which the port is open come after the others, as rows with success do, and last those without an attempt. */
+/**
+ * Groups in which the port is open come after the others, as rows with success do, and last those without an attempt.
+ */
 function rank({ state, attempts = [] }: PortResult): number {
   return attempts.length === 0 ? 2 : Number(state === 'open');
 }

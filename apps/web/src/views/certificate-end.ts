@@ -1,4 +1,6 @@
-/** Days left from which on expiry is highlighted, and the part of a short lifetime: those of the finding of the summary. */
+/**
+ * Days left from which on expiry is highlighted, and the part of a short lifetime: those of the finding of the summary.
+ */
 const [SOON_DAYS, SHORT_PARTS] = [14, 3];
 const DAY_MS = 86_400_000;
 

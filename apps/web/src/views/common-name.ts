@@ -1,6 +1,6 @@
 /**
- * Common name of a distinguished name with the escapes of RFC 4514 undone, else the whole name. The attributes are separated
- * by `, ` or ` + `; a value may have a comma, which is escaped, and a slash.
+ * Common name of a distinguished name with the escapes of RFC 4514 undone, else the whole name. The attributes are
+ * separated by `, ` or ` + `; a value may have a comma, which is escaped, and a slash.
  */
 export function commonName(name: string): string {
   const value = /(?:^|, | \+ )CN=((?:\\.|(?!, [\w.]+=| \+ [\w.]+=)[^\\])+)/s.exec(name)?.[1];

@@ -103,7 +103,9 @@ function isLit(probes: readonly string[], looked: PathNode | undefined): boolean
   return looked === undefined || probes.some((probe) => looked.probes.includes(probe));
 }
 
-/** True if packets that were to expire at the end of the link got no answer. Links have counts with `flows: "all"` only. */
+/**
+ * True if packets that were to expire at the end of the link got no answer. Links have counts with `flows: "all"` only.
+ */
 function isLossy({ sent, received = 0 }: Paths['edges'][number]): boolean {
   return sent !== undefined && received < sent;
 }

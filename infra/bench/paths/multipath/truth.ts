@@ -5,7 +5,9 @@ export type Links = ReadonlySet<string>;
 
 export interface Truth {
   readonly links: Links;
-  /** Links that packets can prove: all; on a path with a per-packet balancer, those from or to the only node of a hop. */
+  /**
+   * Links that packets can prove: all; on a path with a per-packet balancer, those from or to the only node of a hop.
+   */
   readonly provable: Links;
 }
 

@@ -5,8 +5,8 @@ const UNTRUSTED =
   'service, or NODE_EXTRA_CA_CERTS to one with that of an https: proxy';
 
 /**
- * Explains errors of certificates: names the setting for another CA if the issuer is not trusted, and the time of this machine
- * if the certificate is not valid now. Returns other errors as they are.
+ * Explains errors of certificates: names the setting for another CA if the issuer is not trusted, and the time of this
+ * machine if the certificate is not valid now. Returns other errors as they are.
  */
 export function connectionFault(error: NodeJS.ErrnoException): Error {
   const { code, message } = error;

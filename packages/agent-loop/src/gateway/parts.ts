@@ -45,7 +45,10 @@ export interface PartsOptions {
 
 /** Readings per measurement of the clock; the one with the shortest round trip counts. */
 const READINGS = 3;
-/** Code of a connection that ended without a close frame (RFC 6455 section 7.1.5); a gateway that stops or refuses the agent sends one. */
+/**
+ * Code of a connection that ended without a close frame (RFC 6455 section 7.1.5); a gateway that stops or refuses the
+ * agent sends one.
+ */
 const WITHOUT_CLOSE_FRAME = 1_006;
 /** Refusals of an agent whose probe was suspended or removed, or is another agent's now. */
 const REFUSED_PROBE = /^(suspended|unknown-probe|unknown-key)$/;

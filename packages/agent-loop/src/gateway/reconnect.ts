@@ -21,13 +21,15 @@ export interface Reconnect {
 
 const SHORTEST_MS = 250;
 const FIRST_MS = 3_000;
-/** Minimum spread of reconnections, even for a few agents. Low, because an agent must be back well within five seconds. */
+/**
+ * Minimum spread of reconnections, even for a few agents. Low, because an agent must be back well within five seconds.
+ */
 const LEAST_SPREAD_MS = 1_500;
 const LONGEST_MS = 30_000;
 const ANOTHER_MS = 2_000;
 /**
- * Divisor of the return time: agents leave a silent gateway at random times within this part of it. The last ones may see
- * the gateway recover.
+ * Divisor of the return time: agents leave a silent gateway at random times within this part of it. The last ones may
+ * see the gateway recover.
  */
 const SILENCE_PART = 6;
 const REFUSED_MS = { least: 15_000, most: 30_000 } as const;

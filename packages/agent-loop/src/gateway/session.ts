@@ -20,7 +20,10 @@ export interface AgentIdentity {
   /** Signs a challenge with a counter that was not used before. */
   readonly answer: (nonce: string) => Promise<AgentHello['proof']>;
   readonly confirmed: () => Promise<void>;
-  /** After a refusal: reconnect after the usual delay (`retry`) or the longer one of a refusal (`wait`), or stop (`end`). */
+  /**
+   * After a refusal: reconnect after the usual delay (`retry`) or the longer one of a refusal (`wait`), or stop
+   * (`end`).
+   */
   readonly refused: (code: EnrolmentRefusal) => Promise<'retry' | 'wait' | 'end'>;
 }
 

@@ -54,8 +54,8 @@ export interface ClassifiedAnswer {
  * Classifies an answer. Only records of the queried name and of its alias chain count (RFC 2181 section 5.4.1, RFC 5452
  * section 6). RFC 2308 section 2.2 separates NODATA from a referral: an SOA in the authority section, or no NS records
  * there. An empty answer is NODATA if it has an SOA of an enclosing zone; without any SOA only if the server is
- * authoritative (AA) or resolves recursively (RD and RA). The same holds for NXDOMAIN, which NS records do not turn into
- * a referral (section 2.1).
+ * authoritative (AA) or resolves recursively (RD and RA). The same holds for NXDOMAIN, which NS records do not turn
+ * into a referral (section 2.1).
  */
 export function classifyAnswer(answer: AnswerToClassify): ClassifiedAnswer {
   const { name, isAlias, isLoop } = followAliases(answer);

@@ -51,7 +51,10 @@ export interface CaptureRequest {
   readonly signal: AbortSignal;
   /** Time limit without the wait in the queue, milliseconds; by default `TIMEOUT_MS`. */
   readonly timeoutMs?: number | undefined;
-  /** A page that is still loading after this time is captured as it is, milliseconds; by default two thirds of `timeoutMs`. */
+  /**
+   * A page that is still loading after this time is captured as it is, milliseconds; by default two thirds of
+   * `timeoutMs`.
+   */
   readonly loadMs?: number | undefined;
   /**
    * Longest wait in the queue, after which the request fails, milliseconds; by default only the signal ends the wait.
@@ -221,7 +224,9 @@ function webUrl(text: string): URL {
   return url;
 }
 
-/** User and group of the browser: a root agent runs it as another user, because Chromium refuses its sandbox to root. */
+/**
+ * User and group of the browser: a root agent runs it as another user, because Chromium refuses its sandbox to root.
+ */
 function identity({ uid, gid }: ScreenshotsOptions): Identity {
   if (process.getuid?.() !== 0) return {};
   const user = uid ?? UNPRIVILEGED;

@@ -385,8 +385,8 @@ describe('HTTP/2 with prior knowledge', () => {
     const bytes = Array.from({ length: 256 }, (_, at) => at).filter((at) => isShown(at));
     const value = Buffer.from([...bytes.filter((at) => at !== 32), ...bytes, 33]).toString('latin1');
     const server = createServer({ strictFieldWhitespaceValidation: false });
-    // The name and every second field recur, so that the server refers to entries of the dynamic table; the other fields
-    // fill the table more than once, so that these entries are evicted and added again.
+    // The name and every second field recur, so that the server refers to entries of the dynamic table; the other
+    // fields fill the table more than once, so that these entries are evicted and added again.
     const repeated = Array.from({ length: 45 }, (_, at) => ['again', `${at}-${'n'.repeat(90)}`]).flat();
     server.on('stream', (stream) => {
       stream.respond({ ':status': 200, 'x-all': value, 'x-again': repeated, 'x-digits': '0123456789'.repeat(30) });

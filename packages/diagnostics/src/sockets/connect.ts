@@ -109,8 +109,8 @@ function ignore(): void {
 const endedByPeer: ReadonlySet<FailureCode> = new Set(['connection_reset', 'connection_closed']);
 
 /**
- * The failure of a connection that the target ended before Node read that it was made; undefined for other errors. A RST
- * in answer to the SYN is ECONNREFUSED.
+ * The failure of a connection that the target ended before Node read that it was made; undefined for other errors. A
+ * RST in answer to the SYN is ECONNREFUSED.
  */
 function endedAfterHandshake(error: Error): Failure | undefined {
   const failure = classifyError(error, 'request');

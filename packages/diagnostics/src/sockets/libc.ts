@@ -42,7 +42,10 @@ export interface LibcMemory {
 
 const CLOCK_REALTIME = 0;
 
-/** The functions of libc; undefined without koffi, which is an optional dependency, and on other systems than `loadLibc` supports. */
+/**
+ * The functions of libc; undefined without koffi, which is an optional dependency, and on other systems than `loadLibc`
+ * supports.
+ */
 export async function findLibc(): Promise<Libc | undefined> {
   try {
     const require = requireFromDiagnostics();

@@ -41,11 +41,14 @@ const START_TIMEOUT_MS = 10_000;
 const STOP_TIMEOUT_MS = 1_000;
 const KEPT_STDERR_CHARACTERS = 2_000;
 /**
- * By default the young generation would grow to many times the required size, and stay there. Turbofan is 6 MiB of Node's
- * program that would be in memory, and makes a packet no cheaper: the code that Maglev compiles is as fast.
+ * By default the young generation would grow to many times the required size, and stay there. Turbofan is 6 MiB of
+ * Node's program that would be in memory, and makes a packet no cheaper: the code that Maglev compiles is as fast.
  */
 const NODE_FLAGS = ['--max-semi-space-size=1', '--no-turbofan'];
-/** One arena of glibc's malloc for all threads, which returns freed memory to the system: else each thread keeps its own. */
+/**
+ * One arena of glibc's malloc for all threads, which returns freed memory to the system: else each thread keeps its
+ * own.
+ */
 const MALLOC_SETTINGS = {
   MALLOC_ARENA_MAX: '1',
   MALLOC_MMAP_THRESHOLD_: '131072',
@@ -128,7 +131,10 @@ function corkForThisTurn(pipe: Duplex): void {
   process.nextTick(() => pipe.uncork());
 }
 
-/** Why the module could not be loaded. Node has a code for each fault except a module built for another version, which only the text reveals. */
+/**
+ * Why the module could not be loaded. Node has a code for each fault except a module built for another version, which
+ * only the text reveals.
+ */
 function loadFailure(code: string, reason: string): string {
   if (reason.includes('NODE_MODULE_VERSION')) {
     return 'has a raw socket module that was compiled for another version of Node.js; `npm run setup` compiles it';

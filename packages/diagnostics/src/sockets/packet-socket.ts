@@ -6,8 +6,8 @@ import type { Family } from '@vantage/contract';
  */
 export interface PacketSockets {
   /**
-   * Opens a socket of a protocol in the packet process. Sockets of the same family and protocol share their descriptors;
-   * each receives only responses to its identifier.
+   * Opens a socket of a protocol in the packet process. Sockets of the same family and protocol share their
+   * descriptors; each receives only responses to its identifier.
    *
    * @throws `NodeJS.ErrnoException`: EPERM or EACCES without the privilege, EAFNOSUPPORT without the family, ECHILD if
    * the packet process cannot be started, EADDRINUSE if the identifier is in use

@@ -1,4 +1,6 @@
-/** A row of the files of `@ip-location-db/asn`: a range of addresses, both ends included, and the network that has it. */
+/**
+ * A row of the files of `@ip-location-db/asn`: a range of addresses, both ends included, and the network that has it.
+ */
 export interface AsnRange {
   readonly start: bigint;
   readonly end: bigint;
@@ -7,8 +9,8 @@ export interface AsnRange {
 }
 
 /**
- * Reads rows of `start,end,number,"name"` with addresses as decimal numbers (RFC 4180 quoting of the name alone). Ranges may
- * overlap (one of half a million does): the one that starts later is the more specific, as a route would be.
+ * Reads rows of `start,end,number,"name"` with addresses as decimal numbers (RFC 4180 quoting of the name alone).
+ * Ranges may overlap (one of half a million does): the one that starts later is the more specific, as a route would be.
  *
  * @throws {Error} with the line, for a row of another form, and for ranges out of order
  */

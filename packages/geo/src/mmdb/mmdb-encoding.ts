@@ -39,7 +39,9 @@ export function encodeText(text: string): Buffer {
 
 const TYPE = { text: 2, double: 3, uint32: 6, map: 7, uint64: 9, array: 11, boolean: 14 };
 
-/** Type in the first three bits, types above 7 in a separate byte; size in the other five and up to three bytes more. */
+/**
+ * Type in the first three bits, types above 7 in a separate byte; size in the other five and up to three bytes more.
+ */
 function control(type: number, size: number): Buffer {
   const extended = type > 7 ? [type - 7] : [];
   const first = type > 7 ? 0 : type << 5;

@@ -87,7 +87,8 @@ function readWindow(fd: number, { from, to }: Section, offset: number, bytes: nu
   const length = Math.min(bytes, to - from - offset);
   if (!(length > 0)) throw new DamagedValue();
   const window = Buffer.allocUnsafe(length);
-  // Synchronous: the bytes are usually in the kernel's cache, so reading them takes less time than an asynchronous read.
+  // Synchronous: the bytes are usually in the kernel's cache, so reading them takes less time than an asynchronous
+  // read.
   const bytesRead = readSync(fd, window, 0, length, from + offset);
   if (bytesRead !== length) throw new UnreadableFile('the file became shorter');
   return window;

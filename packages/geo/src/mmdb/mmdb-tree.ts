@@ -9,7 +9,10 @@ export interface MmdbTree {
 }
 
 interface TreeHit {
-  /** Value of the final record: the sum of the number of nodes, the size of the separator, and the offset in the data section. */
+  /**
+   * Value of the final record: the sum of the number of nodes, the size of the separator, and the offset in the data
+   * section.
+   */
   readonly value: number;
   readonly prefixLength: number;
 }

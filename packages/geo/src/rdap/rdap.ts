@@ -9,7 +9,10 @@ import { readRegistration, type Registration } from './rdap-answer.ts';
 import { fetchBounded } from './rdap-fetch.ts';
 
 export interface RdapOptions {
-  /** Base of the service, for example `https://rdap.org/`; queries go to `ip/<address>` below it (RFC 9082 section 3.1.1). */
+  /**
+   * Base of the service, for example `https://rdap.org/`; queries go to `ip/<address>` below it (RFC 9082 section
+   * 3.1.1).
+   */
   readonly baseUrl: string;
   readonly log: GeoLog;
   /** Timeout of a query, including redirects; default: `TIMEOUT_MS`. */

@@ -7,7 +7,9 @@ export interface GeoSource {
   readonly name: string;
   readonly role: 'city' | 'asn' | 'isp' | 'fallback';
   readonly origin: 'operator' | 'bundled';
-  /** `idle`: not loaded before there is a need. `stale`: the file has become unusable, its last good reading answers. */
+  /**
+   * `idle`: not loaded before there is a need. `stale`: the file has become unusable, its last good reading answers.
+   */
   readonly state: 'ready' | 'stale' | 'missing' | 'idle' | 'loading';
   /** Why it is stale or missing; null otherwise. */
   readonly fault: string | null;

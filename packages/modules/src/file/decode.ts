@@ -33,7 +33,10 @@ export function fail(node: Node, decoding: Decoding, message: string): undefined
   decoding.faults.push({ line: lineOf(node, decoding), message });
 }
 
-/** A fault of a mapping and the keys that it concerns. Its line is that of the first key, or of the mapping if the key is absent. */
+/**
+ * A fault of a mapping and the keys that it concerns. Its line is that of the first key, or of the mapping if the key
+ * is absent.
+ */
 export type KeyFault = readonly [keys: readonly string[], message: string];
 
 /**

@@ -3,7 +3,9 @@ import { RE2JS } from 're2js';
 import { scalar } from './decode.ts';
 import { isGoUrl } from './go-url.ts';
 
-/** Text, decoded as gopkg.in/yaml.v3 does for Go, so that both programs accept the same files; so are the other kinds. */
+/**
+ * Text, decoded as gopkg.in/yaml.v3 does for Go, so that both programs accept the same files; so are the other kinds.
+ */
 export const string = scalar((text) => {
   if (!text.isWellFormed()) throw new Error('has half of a character');
   return text;

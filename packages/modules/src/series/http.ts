@@ -30,7 +30,10 @@ export function httpReading(module: HttpModule, result: Http): Reading {
   ]);
 }
 
-/** The first rule about headers or body that the response breaks, as a sentence; undefined if it breaks none, or its status is not valid. */
+/**
+ * The first rule about headers or body that the response breaks, as a sentence; undefined if it breaks none, or its
+ * status is not valid.
+ */
 function ruleFault(module: HttpModule, result: Http): string | undefined {
   const { statusCode, headers: kept = [], headerCount = 0 } = result;
   if (statusCode === undefined || !isValidStatus(module, statusCode)) return undefined;

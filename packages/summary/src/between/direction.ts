@@ -7,7 +7,9 @@ export interface Direction {
   readonly from: string;
   readonly to: string;
   readonly trace: Trace;
-  /** The hops at which the other probe answered; several if flows differ in length. Undefined if it answered at none. */
+  /**
+   * The hops at which the other probe answered; several if flows differ in length. Undefined if it answered at none.
+   */
   readonly length: { readonly least: number; readonly most: number } | undefined;
   /** Hops before the other probe whose routers are known. */
   readonly known: readonly Step[];
@@ -65,8 +67,8 @@ const LEAST_HOPS = 2;
 
 /**
  * Hops of one direction without any address of the other one nearby, if they are too many for its unknown hops to hide.
- * A router answers with the address of the link on which a packet came, or on which its answer leaves: on one way, these
- * are the ends of one link. The first hop is left out, since a NAT hides it from the other side.
+ * A router answers with the address of the link on which a packet came, or on which its answer leaves: on one way,
+ * these are the ends of one link. The first hop is left out, since a NAT hides it from the other side.
  */
 export function loneHops(own: Direction, other: Direction): readonly Step[] {
   const seen = new Set(other.known.flatMap(({ routers }) => routers.map(({ ip }) => neighbourhood(ip))));

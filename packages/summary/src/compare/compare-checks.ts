@@ -18,8 +18,8 @@ export interface ComparedCheck {
 }
 
 /**
- * Compares two completed checks of one type, probe by probe. Deterministic, and independent of the order of results. Does not throw
- * for results that are valid by their schemas.
+ * Compares two completed checks of one type, probe by probe. Deterministic, and independent of the order of results.
+ * Does not throw for results that are valid by their schemas.
  */
 export function compareChecks(a: ComparedCheck, b: ComparedCheck): Comparison {
   const { type } = a.check;

@@ -16,7 +16,10 @@ export interface PathStep {
   readonly change: 'path' | 'hop';
   /** Whether the later trace is the one to compare further traces with. */
   readonly isBaseline: boolean;
-  /** Hash of the later path: `followWays` finds nothing in runs that all have the same. Null if the path is not compared. */
+  /**
+   * Hash of the later path: `followWays` finds nothing in runs that all have the same. Null if the path is not
+   * compared.
+   */
   readonly hash: string | null;
 }
 
@@ -27,8 +30,8 @@ export function reachedFrom(check: Check): readonly string[] {
 
 /**
  * Compares a traceroute of a monitor with the one that is the baseline of a probe. Unless the change is certain, the
- * baseline is kept for an uncertain difference, so that later traces decide, and for a trace that did not reach the target
- * or contains less of the path.
+ * baseline is kept for an uncertain difference, so that later traces decide, and for a trace that did not reach the
+ * target or contains less of the path.
  */
 export function followPath(baseline: Check, check: Check, probe: string): PathStep | undefined {
   const [a, b] = [baseline, check].map((one) => finalTraces(one).find((trace) => trace.probeResult.probe === probe));

@@ -46,7 +46,10 @@ function silenceText(own: readonly Found[]): readonly string[] {
   return [`nothing comes back ${beyond === '' ? 'right behind it' : `from beyond ${beyond}`}`];
 }
 
-/** `One of the 2 ways found`; without a number if several may be one or one several: silent ones, and hidden ones of several probes. */
+/**
+ * `One of the 2 ways found`; without a number if several may be one or one several: silent ones, and hidden ones of
+ * several probes.
+ */
 function waysText(own: readonly Found[]): { readonly subject: string; readonly verb: string } {
   const ways = own.flatMap(({ way: { fork } }) => fork.next.map(({ to }) => to));
   const isHidden = ways.some(({ ip }) => ip === null) && new Set(own.map(({ trace }) => trace)).size > 1;

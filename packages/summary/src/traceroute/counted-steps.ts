@@ -2,7 +2,10 @@ import { isOfCloud, type WayLink, type WayNode } from './multipath/ways.ts';
 import { targetHopsOf } from './rounds/path-change.ts';
 import { isSilent, isTargetAlone, targetIndex, type Step, type Trace } from './trace.ts';
 
-/** Hops with the packets of flows that reach the target; other flows take other paths. Refused packets are not lost ones. */
+/**
+ * Hops with the packets of flows that reach the target; other flows take other paths. Refused packets are not lost
+ * ones.
+ */
 export function countedSteps(trace: Trace): readonly Step[] {
   const { steps, branching } = trace;
   const moved = targetHopsOf(trace);
@@ -11,7 +14,10 @@ export function countedSteps(trace: Trace): readonly Step[] {
   return withTargetAsOne(countedOnLinks(steps, branching), trace);
 }
 
-/** Counts the packets that were sent further than the hop of the target there, unless routers answered them on longer paths. */
+/**
+ * Counts the packets that were sent further than the hop of the target there, unless routers answered them on longer
+ * paths.
+ */
 function withTargetAsOne(steps: readonly Step[], trace: Trace): readonly Step[] {
   const index = targetIndex(trace);
   if (index === undefined || !isTargetAlone(steps.slice(index), trace.target)) return steps;

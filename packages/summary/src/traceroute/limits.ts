@@ -1,7 +1,9 @@
 import { thresholds } from '../thresholds.ts';
 import { targetIndex, type Step, type Trace } from './trace.ts';
 
-/** Probability of an outcome that contradicts the token bucket: send times are inexact, and other packets take tokens. */
+/**
+ * Probability of an outcome that contradicts the token bucket: send times are inexact, and other packets take tokens.
+ */
 const NOISE = 0.08;
 /** Packets per new token; infinite if the trace ends first. */
 const REFILLS = [1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 35, 50, Infinity] as const;
@@ -24,9 +26,11 @@ export interface Suspect {
 }
 
 /**
- * Logarithm of the likelihood ratio of two causes of loss: rate limits of the target and of those routers, or packets lost by
- * chance. Chance has no order. A limit is a token bucket per hop: a burst of answers, then one for each new token.
- * By Markov’s inequality the ratio is below 1/x in at most 1 of x cases with limits, and above x in at most 1 of x without.
+ * Logarithm of the likelihood ratio of two causes of loss: rate limits of the target and of those routers, or packets
+ * lost by chance. Chance has no order. A limit is a token bucket per hop: a burst of answers, then one for each new
+ * token.
+ * By Markov’s inequality the ratio is below 1/x in at most 1 of x cases with limits, and above x in at most 1 of x
+ * without.
  */
 export function weightOfLimits(suspects: readonly Suspect[]): number {
   const sumOf = (rows: readonly Rows[]): number => rows.reduce((sum, one) => sum + weightOfRows(one), 0);
@@ -84,7 +88,8 @@ function weightOfRow(row: Row): number {
   if (answered === 0 || lost === 0) return 0;
   const buckets = REFILLS.map((refill) => ({ refill, burst: burstFor(row.length, answered, refill) }));
   const fitting = buckets.filter((bucket) => answersOf(row.length, bucket) === answered);
-  // Normalises the likelihood: a bucket also explains each order in which one answered and one lost packet are exchanged.
+  // Normalises the likelihood: a bucket also explains each order in which one answered and one lost packet are
+  // exchanged.
   const others = answered * lost * (NOISE / (1 - NOISE)) ** 2;
   const likelihood = logOfMean(fitting.map((bucket) => likelihoodOf(row, bucket))) - Math.log(1 + others);
   return likelihood + orders(answered, lost);

@@ -31,7 +31,8 @@ export function findLosses(traces: readonly Trace[]): readonly FindingDraft[] {
     ...atTarget(losses.filter((loss) => !located.includes(loss) && !isIn(proved, loss.trace))),
     // On lossy paths a hop with more loss by chance is common, hence the stricter level.
     ...rateLimited(
-      // After a change of the path a hop has other routers than before, and behind a per-packet balancer others have lost more.
+      // After a change of the path a hop has other routers than before, and behind a per-packet balancer others have
+      // lost more.
       reached.filter((trace) => !isChangedPath(trace) && !isPacketwise(trace.branching)),
       losses.length === 0 ? thresholds.lossByChance : thresholds.beginByChance / lossyHops(reached),
     ),
@@ -47,8 +48,8 @@ export function lossesOf(traces: readonly Trace[]): readonly Loss[] {
 }
 
 /**
- * Traces in which loss can be located: final ones to a target that answered, without dead ends and outages, and without the
- * rounds of the target’s pauses.
+ * Traces in which loss can be located: final ones to a target that answered, without dead ends and outages, and without
+ * the rounds of the target’s pauses.
  */
 function reachedOf(traces: readonly Trace[]): readonly Trace[] {
   const counted = traces.map((trace) => withoutPause(trace, traces.length));

@@ -8,8 +8,8 @@ import { withoutPause } from './rounds/pause.ts';
 import { targetIndex, type Trace } from './trace.ts';
 
 /**
- * Packets to the target a second or more apart, which the usual limits of answers leave alone; undefined without any. Those of
- * `rounds` are without the first one, which belongs to a trace.
+ * Packets to the target a second or more apart, which the usual limits of answers leave alone; undefined without any.
+ * Those of `rounds` are without the first one, which belongs to a trace.
  */
 function spacedOf(trace: Trace): Sample | undefined {
   const { spaced, rounds = 1, hops = [] } = trace.probeResult.result;
@@ -22,8 +22,8 @@ function spacedOf(trace: Trace): Sample | undefined {
 }
 
 /**
- * The traces whose spaced packets prove loss on the way to the target. Some routers answer `udpPerSecond` datagrams a second
- * in all: those of more probes prove nothing.
+ * The traces whose spaced packets prove loss on the way to the target. Some routers answer `udpPerSecond` datagrams a
+ * second in all: those of more probes prove nothing.
  */
 export function lossyWhenSpaced(traces: readonly Trace[]): readonly Trace[] {
   const { lostPackets, udpPerSecond } = thresholds;

@@ -15,7 +15,9 @@ export interface Step {
   readonly routers: readonly Router[];
   /** True if responders answered, but none has a known address. */
   readonly isPrivate: boolean;
-  /** Of one flow: which of the hop's responders answered, so that routers with withheld addresses differ. Else empty. */
+  /**
+   * Of one flow: which of the hop's responders answered, so that routers with withheld addresses differ. Else empty.
+   */
   readonly responders: readonly number[];
   readonly sent: number;
   readonly lost: number;

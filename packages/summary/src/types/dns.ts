@@ -44,7 +44,10 @@ function answersOf(probeResult: DnsResult): readonly string[] | undefined {
     : [dnsReason(probeResult.result) ?? 'no valid answer'];
 }
 
-/** True if the records of this type usually differ between servers: by location, by rotation, or because they are generated for each answer. */
+/**
+ * True if the records of this type usually differ between servers: by location, by rotation, or because they are
+ * generated for each answer.
+ */
 export function isUsuallyDifferent(type: string): boolean {
   return placedTypes.has(type) || madeTypes.has(type);
 }
@@ -94,7 +97,9 @@ function rcodes(telling: readonly DnsResult[]): readonly FindingDraft[] {
   return all;
 }
 
-/** Findings about filtered answers, one per explanation of the resolvers. Such an answer is no evidence about the name. */
+/**
+ * Findings about filtered answers, one per explanation of the resolvers. Such an answer is no evidence about the name.
+ */
 function filtered(probeResults: readonly DnsResult[]): readonly FindingDraft[] {
   return groupBy(probeResults, ({ result }) => filterOf(result)).map(([error, alike]) => {
     const isMade = alike.some(({ result }) => answerKindOf(result) === 'answer');

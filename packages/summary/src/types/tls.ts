@@ -8,7 +8,10 @@ type HttpResult = ProbeResult<SparseResultOf<'http'>>;
 type Tls = NonNullable<SparseResultOf<'http'>['tls']>;
 type Reason = (tls: Tls, result: SparseResultOf<'http'>) => string | undefined;
 
-/** Findings about TLS connections that were made: what browsers refuse, weak keys, and requests for a client certificate. */
+/**
+ * Findings about TLS connections that were made: what browsers refuse, weak keys, and requests for a client
+ * certificate.
+ */
 export function findTls(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
   const of = (reason: Reason): readonly HttpResult[] =>
     probeResults.filter(({ result }) => result.tls !== undefined && reason(result.tls, result) !== undefined);

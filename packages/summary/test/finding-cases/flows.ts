@@ -11,7 +11,10 @@ export const flowsOf = (...branches: readonly string[]): NonNullable<Result<'tra
     hops: branch.split(' ').map((index) => Array.from({ length: 3 }, () => (index === '-' ? null : Number(index)))),
   }));
 
-/** Eight flows of one packet per hop, two of which are silent beyond the transit router; `order` is that of the target's answers. */
+/**
+ * Eight flows of one packet per hop, two of which are silent beyond the transit router; `order` is that of the target's
+ * answers.
+ */
 export const cut = (order: string, full: number): Summary =>
   summaryOf('traceroute', {
     'fra-1': trace(['198.51.100.1 1 1 1 1 1 1 1 1', '192.0.2.1 5 5 5 5 5 5 5 5', `203.0.113.1 ${order}`], {

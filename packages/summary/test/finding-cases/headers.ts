@@ -9,7 +9,9 @@ const path = ['198.51.100.1 1', '192.0.2.1 2', '192.0.2.2 3', '192.0.2.3 4', '20
 /** Reply of a router that sends with TTL 255; both directions have the same number of hops. */
 const expired: Reply = { responder: 0, ttl: 255, type: 11, code: 0, quotedTtl: 1, quotedDscp: 0 };
 
-/** Summary of a trace with these reply headers per hop; routers answer with Time Exceeded, the target by the protocol. */
+/**
+ * Summary of a trace with these reply headers per hop; routers answer with Time Exceeded, the target by the protocol.
+ */
 const on = (headers: readonly (readonly Partial<Reply>[])[], fields: Parameters<typeof trace>[1] = {}) => {
   const traced = trace(path, fields);
   const hops: Hops = traced.hops!.map((hop, index) => {

@@ -3,8 +3,8 @@ import { trace } from '../results.ts';
 import type { FindingCases } from './case.ts';
 
 /**
- * Summary of a trace with rounds. A character per round says what became of the packet to each router and the target: `.`
- * answered, `*` lost, `!` refused by the second router, `h` refused by it at its own hop.
+ * Summary of a trace with rounds. A character per round says what became of the packet to each router and the target:
+ * `.` answered, `*` lost, `!` refused by the second router, `h` refused by it at its own hop.
  */
 export function untilEnd(
   first: string,

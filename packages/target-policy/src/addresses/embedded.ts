@@ -20,7 +20,8 @@ export function embeddedIpv4({ family, value }: Address): readonly Address[] {
   if (family === 4 || value <= 1n) return [];
   const last = value & LOW_32;
   if (carriedInTheLast32Bits.has(value >> 32n)) return [ipv4(last)];
-  // 64:ff9b:1::/48, RFC 8215: the operator chooses the length; the two usual ones are /96 and /48 (RFC 6052 section 2.2).
+  // 64:ff9b:1::/48, RFC 8215: the operator chooses the length; the two usual ones are /96 and /48 (RFC 6052 section
+  // 2.2).
   if (value >> 80n === 0x64ff9b0001n) return [ipv4(last), ipv4(translatedIpv4(value, 48))];
   // 2002::/16, 6to4, RFC 3056 section 2.
   if (value >> 112n === 0x2002n) return [ipv4((value >> 80n) & LOW_32)];

@@ -34,7 +34,9 @@ export function malformed(code: MalformedCode): Malformed {
   return { ok: false, code, message: malformedReasons[code] };
 }
 
-/** A fault that names the first matching character: itself if it is printable ASCII, else by a word or its code point. */
+/**
+ * A fault that names the first matching character: itself if it is printable ASCII, else by a word or its code point.
+ */
 export function forbidden(text: string, pattern: RegExp): Malformed {
   const [character = ''] = pattern.exec(text) ?? [];
   const isPrintable = /^[!-~]$/.test(character);

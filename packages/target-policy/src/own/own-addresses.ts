@@ -22,8 +22,8 @@ export interface DiscoveryOptions {
 }
 
 /**
- * Discovers at most every `maxAgeMs`; returns the same object for as long as nothing has changed, and while discovery fails: a
- * process without file descriptors cannot read its interfaces.
+ * Discovers at most every `maxAgeMs`; returns the same object for as long as nothing has changed, and while discovery
+ * fails: a process without file descriptors cannot read its interfaces.
  *
  * @returns a function that throws only while no discovery has succeeded
  */

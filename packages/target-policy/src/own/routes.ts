@@ -29,7 +29,9 @@ export function parseIpv4Routes(text: string): Routes {
   };
 }
 
-/** Reads /proc/net/ipv6_route: destination, length, source, length, next hop, metric, references, use, flags, device. */
+/**
+ * Reads /proc/net/ipv6_route: destination, length, source, length, next hop, metric, references, use, flags, device.
+ */
 export function parseIpv6Routes(text: string): Routes {
   const rows = text
     .split('\n')

@@ -13,9 +13,9 @@ const AGAIN_MS = 500;
 
 /**
  * Sends a question to a server, and again while there is no answer about the name. Never rejects. EDNS provides large
- * answers and extended errors; some servers, forwarders and firewalls drop such a query, fail, refuse, or answer garbage
- * (RFC 6891 section 7). So the query is also sent without EDNS if there is no quick answer, or none about the name.
- * Packets get lost: while there is no answer it is sent again, in turn with EDNS and without.
+ * answers and extended errors; some servers, forwarders and firewalls drop such a query, fail, refuse, or answer
+ * garbage (RFC 6891 section 7). So the query is also sent without EDNS if there is no quick answer, or none about the
+ * name. Packets get lost: while there is no answer it is sent again, in turn with EDNS and without.
  *
  * @param waitMs after this time it is not sent again, except for the first time without EDNS
  * @param onCut called with a truncated answer while the complete one is requested over TCP

@@ -22,8 +22,8 @@ export interface ControlQuestion {
 const [UNTIL_SENT, LEAST] = [2 / 3, 4 / 3] as const;
 
 /**
- * Asks for a made-up name in the same top-level domain: its servers are up, and a resolver must reach them to answer. The
- * question requests signatures, which reveal an answer that the resolver derives from its cache (RFC 8198).
+ * Asks for a made-up name in the same top-level domain: its servers are up, and a resolver must reach them to answer.
+ * The question requests signatures, which reveal an answer that the resolver derives from its cache (RFC 8198).
  *
  * @param timeoutMs first wait for a server
  * @param signal aborts when the question about the name is over

@@ -26,8 +26,8 @@ export function ofFailingResolver(answers: readonly StubAnswer[], name: string):
 const tellingCodes = ['dns_servfail', 'dns_servers_silent'] as const;
 
 /**
- * The failure that says most: one that may be about the name, else one of a server that was reached, else any; undefined
- * without failures.
+ * The failure that says most: one that may be about the name, else one of a server that was reached, else any;
+ * undefined without failures.
  */
 export function mostTelling(answers: readonly StubAnswer[]): StubAnswer | undefined {
   const failures = answers.filter(({ ok }) => !ok);

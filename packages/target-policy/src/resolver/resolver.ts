@@ -15,8 +15,8 @@ export type AddressAnswer =
   | { readonly ok: false; readonly failure: Failure };
 
 /**
- * Queries to the probe's resolvers. Each rejects only with the reason of `signal`, and not if the name's servers are known
- * to be silent by then.
+ * Queries to the probe's resolvers. Each rejects only with the reason of `signal`, and not if the name's servers are
+ * known to be silent by then.
  */
 export interface NameResolver {
   /** A or AAAA records, in the order of the answer, each in canonical text. */

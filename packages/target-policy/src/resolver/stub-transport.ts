@@ -99,7 +99,10 @@ function askTcp(
   });
 }
 
-/** Settles as `start` does, or rejects when the signal aborts; then calls the function that `start` returned, to release resources. */
+/**
+ * Settles as `start` does, or rejects when the signal aborts; then calls the function that `start` returned, to release
+ * resources.
+ */
 function settled(
   signal: AbortSignal,
   start: (resolve: (message: Uint8Array) => void, reject: (error: unknown) => void) => () => void,

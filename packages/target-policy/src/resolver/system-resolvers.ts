@@ -3,7 +3,10 @@ import { readFileSync } from 'node:fs';
 
 import { formatAddress, parseAddress } from '../addresses/address.ts';
 
-/** The resolvers of the system, each as `address`, `address:port` or `[address]:port`; a link-local address has its zone. */
+/**
+ * The resolvers of the system, each as `address`, `address:port` or `[address]:port`; a link-local address has its
+ * zone.
+ */
 export function systemResolvers(): readonly string[] {
   const servers = new Resolver().getServers();
   return servers.some((server) => linkLocal.test(server)) ? withZones(servers, readResolvConf()) : servers;
@@ -23,7 +26,8 @@ export function createSystemResolvers(maxAgeMs = 5_000): () => readonly string[]
 const linkLocal = /^\[?fe[89ab][0-9a-f]:/i;
 
 /**
- * Adds the zones of link-local addresses (RFC 4007 section 11), which are unreachable without them: Node leaves them out.
+ * Adds the zones of link-local addresses (RFC 4007 section 11), which are unreachable without them: Node leaves them
+ * out.
  *
  * @param resolvConf the text of resolv.conf(5), which names the servers in the same order
  */

@@ -10,8 +10,8 @@ const noHosts = ['0.0.0.0/8', '224.0.0.0/4', '255.255.255.255/32', '::/128', 'ff
 const refusedRanges = specialData.ranges.filter(({ refuse }) => refuse).map(({ cidr }) => parsePrefix(cidr)!);
 
 /**
- * Why a network cannot be allowed to a client beyond the policy, or need not be; undefined if it can. The text completes the
- * sentence “<network> …”.
+ * Why a network cannot be allowed to a client beyond the policy, or need not be; undefined if it can. The text
+ * completes the sentence “<network> …”.
  *
  * @param text a CIDR or an address that the policy reads
  */

@@ -62,7 +62,10 @@ function childrenOf(pid: number): readonly number[] {
   return read(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number);
 }
 
-/** Processes of the groups, without zombies. A line of proc(5) is: pid (name) state ppid pgrp …; the name may contain spaces and brackets. */
+/**
+ * Processes of the groups, without zombies. A line of proc(5) is: pid (name) state ppid pgrp …; the name may contain
+ * spaces and brackets.
+ */
 function membersOf(groups: ReadonlySet<number>): readonly number[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   return pids.map(Number).filter((pid) => {

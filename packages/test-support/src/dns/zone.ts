@@ -56,7 +56,9 @@ const rows: readonly (readonly [type: string, data: string])[] = [
   ['ZONEMD', `2018031500 1 241 ${hex(48)}`],
 ];
 
-/** One owner per type, named after it, and none at the apex: a `DS` record, for example, belongs to the parent's side. */
+/**
+ * One owner per type, named after it, and none at the apex: a `DS` record, for example, belongs to the parent's side.
+ */
 export const zoneRecords: readonly ZoneRecord[] = rows.map(([type, data]) => ({
   owner: type.toLowerCase(),
   type,

@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 const apps = new URL('../../../../apps/', import.meta.url);
 
 /**
- * A program as `npm start` and the images run it. It is bundled from the present sources before suites of `service` and `lab`
- * run (`infra/jest/bundle.mjs`), and by commands of `infra` that start it.
+ * A program as `npm start` and the images run it. It is bundled from the present sources before suites of `service` and
+ * `lab` run (`infra/jest/bundle.mjs`), and by commands of `infra` that start it.
  *
  * @param entry as `infra/setup/bundle-programs.mjs` names it
  */

@@ -39,8 +39,8 @@ export interface Ingest {
 }
 
 /**
- * Delay before draining after a notification of another coordinator's check: that coordinator commits the result and deletes its
- * entry at its next tick unless it died.
+ * Delay before draining after a notification of another coordinator's check: that coordinator commits the result and
+ * deletes its entry at its next tick unless it died.
  */
 const ELSEWHERE_MS = 2 * TICK_MS;
 /**

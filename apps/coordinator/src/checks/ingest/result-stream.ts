@@ -87,7 +87,10 @@ export async function acknowledge(redis: Redis, probe: string, ids: readonly str
   );
 }
 
-/** Reads. If the stream has no consumer group, because it is new or Redis lost it, creates it from the start and reads again. */
+/**
+ * Reads. If the stream has no consumer group, because it is new or Redis lost it, creates it from the start and reads
+ * again.
+ */
 async function withGroup<T>(redis: Redis, key: string, read: () => Promise<T>): Promise<T> {
   try {
     return await onStore(redis, read);

@@ -65,8 +65,8 @@ end
 `;
 
 /**
- * Acknowledges and deletes entries, then reads new ones, first one and then a few at a time; none if the limit is 0. A probe
- * that has written nothing has no stream, which is no error.
+ * Acknowledges and deletes entries, then reads new ones, first one and then a few at a time; none if the limit is 0. A
+ * probe that has written nothing has no stream, which is no error.
  * KEYS result stream. ARGV group, consumer, limit, then ids of processed entries. Returns the new entries, and 1 if
  * there may be more.
  */

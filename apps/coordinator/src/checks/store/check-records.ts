@@ -111,7 +111,9 @@ export async function watchScreenshot(redis: Redis, id: string, probe: string, d
   await redis.zadd(redisKeys.screenshots, deadlineAt, screenshotMember(id, probe));
 }
 
-/** The member with which `watchScreenshot` would watch the screenshot of a new check; undefined without a screenshot. */
+/**
+ * The member with which `watchScreenshot` would watch the screenshot of a new check; undefined without a screenshot.
+ */
 export function watchedScreenshot({ id, screenshot }: NewCheck): string | undefined {
   return screenshot?.state === 'pending' ? screenshotMember(id, screenshot.probe) : undefined;
 }

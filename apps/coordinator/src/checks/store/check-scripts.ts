@@ -37,8 +37,8 @@ return 'OK'
 
 /**
  * Lua at the end of every settling script: completes the check when nothing is pending. KEYS check, results, partials.
- * ARGV: the first is the retention (ms); the third is 1 if the check is to be returned. Uses the variables `pending` and
- * `said` of the script.
+ * ARGV: the first is the retention (ms); the third is 1 if the check is to be returned. Uses the variables `pending`
+ * and `said` of the script.
  */
 export const completion = `
 if pending == 0 then
@@ -59,8 +59,8 @@ return said
 `;
 
 /**
- * Lua that compares the time of a stream entry, from its id, with the deadline. After the clock was stepped back, ids continue
- * from the last one; an id in the future is not conclusive, and its entry counts as in time.
+ * Lua that compares the time of a stream entry, from its id, with the deadline. After the clock was stepped back, ids
+ * continue from the last one; an id in the future is not conclusive, and its entry counts as in time.
  */
 export const isLate = `
 local function isLate(ms, deadline)

@@ -18,8 +18,8 @@ const CLOSE_WITHIN_MS = 500;
 
 /**
  * Removes a waiting job from queues. BullMQ's own removal would follow keys that the agent may have written.
- * KEYS wait list and job of each queue. ARGV job id. Returns for each queue 1 if the job was waiting, 0, or an error. Searches from
- * the end of the list at which agents take jobs, where those are that waited until their deadline.
+ * KEYS wait list and job of each queue. ARGV job id. Returns for each queue 1 if the job was waiting, 0, or an error.
+ * Searches from the end of the list at which agents take jobs, where those are that waited until their deadline.
  */
 export const removeWaitingJobScript = defineScript(
   'allow-oom',
@@ -64,7 +64,8 @@ export function createJobQueues(connection: Redis, log: Log): JobQueues {
   const bounded = new Set<string>();
   connection.on('close', () => bounded.clear());
 
-  // BullMQ takes 5 MiB. It is loaded in advance for a Cluster only: on a single server `startScript` adds the jobs of checks.
+  // BullMQ takes 5 MiB. It is loaded in advance for a Cluster only: on a single server `startScript` adds the jobs of
+  // checks.
   if (isCluster(connection)) void import('bullmq');
 
   const queueOf = async (probe: string): Promise<Queue> => {

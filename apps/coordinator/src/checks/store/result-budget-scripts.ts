@@ -32,9 +32,10 @@ const MAX_VICTIMS = 64;
 
 /**
  * Adds completed checks to the ledger, each once, and drops expired ones. Then selects checks for removal, oldest
- * first: of each of the largest clients what it has beyond its share, and while the total is too large, what it has more
- * than the next one. The newest check of a client is kept as long as there is room for all. They stay in the ledger until `forgetScript`, so that they survive the death of a
- * coordinator in between. Runs when memory is short, because it frees memory.
+ * first: of each of the largest clients what it has beyond its share, and while the total is too large, what it has
+ * more than the next one. The newest check of a client is kept as long as there is room for all. They stay in the
+ * ledger until `forgetScript`, so that they survive the death of a coordinator in between. Runs when memory is short,
+ * because it frees memory.
  * KEYS ledger. ARGV bytes of all, bytes of one client, retention of checks (ms), then id, bytes and client of each.
  * Returns the bytes of all, those of the largest client, then id and client of each selected check.
  */

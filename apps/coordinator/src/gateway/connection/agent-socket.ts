@@ -23,8 +23,8 @@ export interface AgentSocket {
    */
   readonly look: () => void;
   /**
-   * Sends a pong if a part of a frame has arrived since the last call, and no whole frame: on a slow connection the pings
-   * of the agent wait behind a large result.
+   * Sends a pong if a part of a frame has arrived since the last call, and no whole frame: on a slow connection the
+   * pings of the agent wait behind a large result.
    */
   readonly answerPart: () => void;
   /** True if the socket was closed because the agent was silent. */

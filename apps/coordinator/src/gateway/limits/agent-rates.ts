@@ -9,8 +9,8 @@ export interface AgentRates {
 }
 
 /**
- * The rate of one connection. Each job credits bytes, which its connection spends first: a burst of honest results waits
- * for no other probe. All other bytes use the rate of the probe, and beyond it one that all probes share.
+ * The rate of one connection. Each job credits bytes, which its connection spends first: a burst of honest results
+ * waits for no other probe. All other bytes use the rate of the probe, and beyond it one that all probes share.
  */
 export interface AgentRate {
   /** @returns 0 if the connection may send on; else the milliseconds after which to call this again, with 0 bytes */

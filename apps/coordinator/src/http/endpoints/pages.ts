@@ -61,7 +61,10 @@ const MADE_WITHIN_MS = 30_000;
 const HTML = 'text/html; charset=utf-8';
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** robots.txt: crawlers must not start checks by scrapes, nor follow endless streams. Link previews need the image of a check. */
+/**
+ * robots.txt: crawlers must not start checks by scrapes, nor follow endless streams. Link previews need the image of a
+ * check.
+ */
 const ROBOTS = `User-agent: *
 Disallow: /probe?
 Disallow: /check/*/events

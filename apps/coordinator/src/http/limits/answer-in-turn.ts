@@ -2,8 +2,8 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Socket } from 'node:net';
 
 /**
- * Requests of one connection that may wait for the answer to an earlier one. Browsers and proxies send none ahead, load generators
- * 10 to 16; one read of a connection can hold two thousand.
+ * Requests of one connection that may wait for the answer to an earlier one. Browsers and proxies send none ahead, load
+ * generators 10 to 16; one read of a connection can hold two thousand.
  */
 export const MOST_WAITING = 32;
 
@@ -14,8 +14,8 @@ interface Turns {
 }
 
 /**
- * Answers the requests of each connection one after the other, so that a client that sends many and reads nothing costs no more than
- * one answer. Requests of a connection that is closed are not answered, and one with too many is closed.
+ * Answers the requests of each connection one after the other, so that a client that sends many and reads nothing costs
+ * no more than one answer. Requests of a connection that is closed are not answered, and one with too many is closed.
  *
  * @param onExcess runs once for a connection that is closed for its number of requests
  */

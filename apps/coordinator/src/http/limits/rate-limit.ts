@@ -29,8 +29,8 @@ export interface Asked {
   /** Limits per target (host, port, pair with a client) to which the request counts too. */
   readonly targets: readonly TargetAxis[];
   /**
-   * Prepares the response while Redis counts, if the count in memory admits the request; a refusal discards its effect. May
-   * never be called.
+   * Prepares the response while Redis counts, if the count in memory admits the request; a refusal discards its effect.
+   * May never be called.
    */
   readonly onLikely: (() => void) | undefined;
   /** Key that Redis writes if it admits the request. */
@@ -140,7 +140,8 @@ async function countRequest(
   const { refusedBy } = count;
   if (refusedBy !== undefined) throw targetRefused(bucket, caller, { ...count, refusedBy }, targets);
   showClientLimit(response, bucket, caller, count);
-  // Remembered for ordinary requests only: one of higher cost may be refused although an ordinary one would be admitted.
+  // Remembered for ordinary requests only: one of higher cost may be refused although an ordinary one would be
+  // admitted.
   if (!count.admitted && cost === 1) refusals.remember(client[0]!.key, count.resetMs);
   return count;
 }

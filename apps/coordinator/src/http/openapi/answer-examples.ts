@@ -104,7 +104,10 @@ const me: JsonObject = {
 
 const page = '<!doctype html>\n<html lang="en">…</html>\n';
 
-/** Examples of 200 responses, by `operationId`. Pages and images are placeholders, the screenshot has none, and those of streams are the data of one event. */
+/**
+ * Examples of 200 responses, by `operationId`. Pages and images are placeholders, the screenshot has none, and those of
+ * streams are the data of one event.
+ */
 export const answerExamples: Readonly<Record<string, Json>> = {
   readCheck: check,
   followCheck: check,

@@ -12,7 +12,10 @@ import { CHECK_ID } from '../../../test/http-fakes.ts';
 const modules = join(import.meta.dirname, '../../../node_modules');
 const run = promisify(execFile);
 
-/** Generators with a program for their client: a minimal request, one with an option, and access to fields of the response. */
+/**
+ * Generators with a program for their client: a minimal request, one with an option, and access to fields of the
+ * response.
+ */
 const clients = {
   'openapi-typescript and openapi-fetch': {
     generate: ['openapi-typescript/bin/cli.js', 'openapi.json', '-o', 'schema.d.ts'],

@@ -6,7 +6,10 @@ interface Request {
   readonly operation: JsonObject;
 }
 
-/** A command that sends the request of an operation: required parameters, the first body example, a key if one is needed. */
+/**
+ * A command that sends the request of an operation: required parameters, the first body example, a key if one is
+ * needed.
+ */
 export function curlExample(publicUrl: string, { method, path, operation }: Request): string {
   const parameters = (operation['parameters'] as readonly JsonObject[] | undefined) ?? [];
   const needed = (place: string): readonly JsonObject[] =>

@@ -57,9 +57,9 @@ export type JudgeRequest = (body: unknown, allow?: readonly string[]) => JudgedR
 export type RequestReader = (body: unknown, allow?: readonly string[]) => AcceptedRequest;
 
 /**
- * Creates the function that turns a JSON body into a request. It applies the schema of the type, the syntax of the host,
- * the type's rules beyond its schema, and the target policy, and reports all their faults. Rules that read a field
- * without a valid value are skipped.
+ * Creates the function that turns a JSON body into a request. It applies the schema of the type, the syntax of the
+ * host, the type's rules beyond its schema, and the target policy, and reports all their faults. Rules that read a
+ * field without a valid value are skipped.
  */
 export function createRequestJudge(checkTypes: readonly AnyCheckType[], judgeTarget: JudgeTarget): JudgeRequest {
   const readBody = createBodyReader(checkTypes);
@@ -72,7 +72,9 @@ export function createRequestJudge(checkTypes: readonly AnyCheckType[], judgeTar
   };
 }
 
-/** @returns a function that throws HttpProblem 400 for faults of the request, and 403 if it has none but refused targets */
+/**
+ * @returns a function that throws HttpProblem 400 for faults of the request, and 403 if it has none but refused targets
+ */
 export function requestReaderOf(judgeRequest: JudgeRequest): RequestReader {
   return (json, allow) => {
     const { accepted, errors, refusals } = judgeRequest(json, allow);

@@ -8,7 +8,9 @@ import { invalid } from './validate-request.ts';
 
 const HEADER = 'idempotency-key';
 
-/** Form of a key: opaque visible ASCII, which includes the quoted strings of draft-ietf-httpapi-idempotency-key-header. */
+/**
+ * Form of a key: opaque visible ASCII, which includes the quoted strings of draft-ietf-httpapi-idempotency-key-header.
+ */
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
 export function hasIdempotencyKey(request: Request): boolean {

@@ -19,8 +19,8 @@ import { inputErrors } from './input-errors.ts';
 import { createAjv } from '../../create-ajv.ts';
 
 /**
- * Creates the function that validates a monitor; its check is validated as by `POST /check`. The faults of all fields are
- * reported together.
+ * Creates the function that validates a monitor; its check is validated as by `POST /check`. The faults of all fields
+ * are reported together.
  *
  * @param signsWebhooks false if no secret is configured; webhooks are then refused
  */
@@ -97,7 +97,9 @@ function withMonitorDefaults(check: MonitorRequest['check']): unknown {
   return type === 'traceroute' ? { ...body, options: withFlows(options) } : body;
 }
 
-/** Counts for a traceroute whose request has none: sixteen flows with one packet each can prove a change of the path. */
+/**
+ * Counts for a traceroute whose request has none: sixteen flows with one packet each can prove a change of the path.
+ */
 const FLOWS = { flows: 16, queries: 1 };
 /**
  * Largest `maxHops` with which a check of one family may send the packets of `FLOWS`; a check of both families has half

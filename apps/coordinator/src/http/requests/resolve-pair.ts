@@ -9,8 +9,8 @@ import type { JudgeTarget } from './accept-request.ts';
 import { invalid } from './validate-request.ts';
 
 /**
- * Finds the addresses that two probes measure of each other: those that the operator offers. The target policy applies to
- * them as to any other target. Requests without `between` are returned as they are.
+ * Finds the addresses that two probes measure of each other: those that the operator offers. The target policy applies
+ * to them as to any other target. Requests without `between` are returned as they are.
  *
  * @param allow additional networks of the request's key
  * @throws HttpProblem 400 or 403

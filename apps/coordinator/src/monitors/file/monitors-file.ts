@@ -20,7 +20,9 @@ const MOST_FAULTS = 50;
 /** Characters of binary files: NUL, and U+FFFD, which replaces bytes that are not UTF-8. */
 const NOT_UTF8 = /[\0\ufffd]/;
 
-/** Reads `monitors.yml`: a map `monitors` of name to monitor. Up to `MOST_FAULTS` faults are reported, with their lines. */
+/**
+ * Reads `monitors.yml`: a map `monitors` of name to monitor. Up to `MOST_FAULTS` faults are reported, with their lines.
+ */
 export function readMonitorsFile(text: string, readDefinition: ReadDefinition): FileReading {
   const oddLine = text.split('\n').findIndex((line) => NOT_UTF8.test(line));
   if (oddLine >= 0) return fault([{ line: oddLine + 1, message: 'is not text in UTF-8' }]);

@@ -148,7 +148,9 @@ function pathEvent(
 
 const noTrace = { traceId: null, probes: [] } as const;
 
-/** True for every change of state except that from unknown to ok at the first tick of a monitor or of its definition. */
+/**
+ * True for every change of state except that from unknown to ok at the first tick of a monitor or of its definition.
+ */
 function isReported(change: ReducedEvent | undefined, before: MonitorState | undefined): boolean {
   return change !== undefined && !(before === undefined && change.to === 'ok');
 }

@@ -231,7 +231,10 @@ export async function commitRun(
   return (await runScript(redis, commitScript, keys, values)) === 'done';
 }
 
-/** Removes the task and, if the monitor still exists, writes the outcome of its traceroute and the event. Does nothing if the task was removed before. */
+/**
+ * Removes the task and, if the monitor still exists, writes the outcome of its traceroute and the event. Does nothing
+ * if the task was removed before.
+ */
 export async function commitParting(
   redis: Redis,
   { text, name }: { readonly text: string; readonly name: string },

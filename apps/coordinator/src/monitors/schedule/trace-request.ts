@@ -36,7 +36,8 @@ function targetOf({ checkType: { type }, params }: MonitorDefinition['accepted']
   if (type === 'tcp') return { host, options: { ...common, protocol: 'tcp', port } };
   if (type === 'traceroute') return { host, options: { ...common, ...packetsOf(params.options) } };
   // No datagrams of a trace go to ports whose protocols amplify, and few services answer other ones.
-  // The host of a dns check is a name to ask for, and that of an info check is not measured: their requests are refused.
+  // The host of a dns check is a name to ask for, and that of an info check is not measured: their requests are
+  // refused.
   return type === 'ping' || type === 'udp' ? { host, options: common } : {};
 }
 

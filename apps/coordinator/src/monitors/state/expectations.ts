@@ -44,8 +44,8 @@ export function judgeResult(
 }
 
 /**
- * @param isOfPort true for the silence of a UDP port, about which a definition may have an expectation; other silence says
- * nothing about the target
+ * @param isOfPort true for the silence of a UDP port, about which a definition may have an expectation; other silence
+ *   says nothing about the target
  */
 function stateOf(
   evidence: Evidence | undefined,
@@ -123,7 +123,10 @@ function certificateDaysOf(measured: Measured): number | null | undefined {
   return typeof days === 'number' && ofIssuer !== undefined ? Math.min(days, ofIssuer) : days;
 }
 
-/** Days until the certificate expires, by the clock of the service if the dates are known: that of the probe may be wrong. */
+/**
+ * Days until the certificate expires, by the clock of the service if the dates are known: that of the probe may be
+ * wrong.
+ */
 function ownDaysOf(measured: Measured): number | null | undefined {
   if (measured.tls === undefined) return undefined;
   return daysUntil(measured.sslValidUntil, measured) ?? measured.tls.daysLeft;

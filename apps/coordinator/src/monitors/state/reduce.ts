@@ -35,7 +35,9 @@ export interface MonitorState {
   readonly atMs: number;
   readonly state: MonitorStateName;
   readonly sinceMs: number;
-  /** Measured ticks in a row that spoke for another state; for `unknown`, ticks in a row without enough measurements. */
+  /**
+   * Measured ticks in a row that spoke for another state; for `unknown`, ticks in a row without enough measurements.
+   */
   readonly turning: Turning | null;
   /** A pending change that is paused while too few probes measure: those ticks count neither for nor against it. */
   readonly suspended?: Turning | null | undefined;
@@ -153,8 +155,8 @@ function remember(
 
 /**
  * Probes that count: those that measured and do not flap. If fewer probes than an alarm needs do not flap and have
- * measured within `REMEMBERED_TICKS`, the target itself is flapping, and flapping probes count too. A pause of the steady
- * probes does not make flapping ones count: they may fail together by chance.
+ * measured within `REMEMBERED_TICKS`, the target itself is flapping, and flapping probes count too. A pause of the
+ * steady probes does not make flapping ones count: they may fail together by chance.
  */
 function countedOf(probes: readonly ProbeMemory[], rule: AlarmRule): readonly ProbeMemory[] {
   const steady = probes.filter(({ flapping }) => !flapping);

@@ -11,7 +11,9 @@ const LARGE_BYTES = 1_048_576;
 const HUGE_BYTES = 8 * 1_048_576;
 /** Number of concurrent large requests that suspends a user: one more than two agents in an upgrade send. */
 const FEWEST_LARGE = 3;
-/** Seconds of silence after which a connection may have been left behind by a broken line: it does not count as large. */
+/**
+ * Seconds of silence after which a connection may have been left behind by a broken line: it does not count as large.
+ */
 const LONGEST_IDLE = 1;
 /** Seconds in which a refusal counts. */
 const REFUSED_WITHIN = 2;

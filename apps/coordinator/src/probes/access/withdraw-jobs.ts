@@ -15,8 +15,8 @@ const MOST_JOBS = 4_000;
 
 /**
  * Takes the jobs of a probe that was suspended or removed out of its queue, also those under way, and notes them:
- * coordinators end them with this failure even if the probe works again by then. The agent ends a running job that is in its
- * queue no more.
+ * coordinators end them with this failure even if the probe works again by then. The agent ends a running job that is
+ * in its queue no more.
  */
 export async function withdrawJobs(redis: Redis, probe: string, failure: Failure): Promise<void> {
   const prefix = `${redisKeys.queuePrefix(probe)}:${JOB_QUEUE}:`;

@@ -33,9 +33,9 @@ const COUNTERS_KEPT = 8;
  * Admits a connection whose signature was verified: binds the key if the token allows it, and records the counter. Only
  * an agent with the key of the probe or a valid token learns that the probe is suspended.
  *
- * KEYS access, changes, key, counters, invitations. ARGV probe, channel, public key, fingerprint, counter, digest of the token
- * or '', address, place of the address (JSON). Returns refusal or '', state, '1' if the key was bound by this call,
- * number of suspensions.
+ * KEYS access, changes, key, counters, invitations. ARGV probe, channel, public key, fingerprint, counter, digest of
+ * the token or '', address, place of the address (JSON). Returns refusal or '', state, '1' if the key was bound by this
+ * call, number of suspensions.
  */
 export const admitScript = defineScript(
   '',

@@ -7,7 +7,9 @@ export interface AgentAccess {
   readonly state: AgentState | 'none';
   /** Fingerprint of the enrolled key; null before the first enrolment. */
   readonly key: string | null;
-  /** How often the agent was suspended. One that was connected then must connect again, even if it was resumed at once. */
+  /**
+   * How often the agent was suspended. One that was connected then must connect again, even if it was resumed at once.
+   */
   readonly suspensions: number;
   /** Why the agent is suspended. */
   readonly reason: string | null;

@@ -234,7 +234,8 @@ class Directory implements ProbeDirectory {
     for (const id of looked) {
       const entry = this.entries.get(id);
       if (entry?.isSettled === true && entry.probe.alive) settled.push(id);
-      // The heartbeat of an agent outlives its dead gateway, so its existence shows no return; a gateway announces that.
+      // The heartbeat of an agent outlives its dead gateway, so its existence shows no return; a gateway announces
+      // that.
       if (!due.has(id) && entry?.probe.alive !== true && entry?.gateway === undefined) silent.push(id);
     }
     const [returned, withJobs] = await Promise.all([

@@ -18,7 +18,9 @@ export interface KnownProbe {
   readonly queued?: number | undefined;
   /** True if the probe's agent sends heartbeats but takes no jobs. */
   readonly takesNoJobs?: boolean;
-  /** True for a while after the probe was offline (`isJustBack`), so that an unstable probe does not count as healthy. */
+  /**
+   * True for a while after the probe was offline (`isJustBack`), so that an unstable probe does not count as healthy.
+   */
   readonly justBack?: boolean;
   /** Why the probe's agent is suspended; undefined if it is not. */
   readonly switchedOff?: string | undefined;

@@ -11,7 +11,10 @@ export interface JobsReading {
   readonly hasFreePlaces: boolean;
 }
 
-/** Time after which a waiting job is a fault: an agent with free slots takes it within a round trip, and reports it within two seconds. */
+/**
+ * Time after which a waiting job is a fault: an agent with free slots takes it within a round trip, and reports it
+ * within two seconds.
+ */
 const UNTAKEN_FOR_MS = 6_000;
 /** The same for an agent without free slots: longer than any check, by the end of which a slot is free. */
 const FULL_FOR_MS = LONGEST_CHECK_MS + 15_000;

@@ -24,8 +24,9 @@ export type ReadLocations =
 
 /**
  * Reads the `locations` of a request: country code (of two or three letters) or name, part of the United Kingdom, city,
- * state or province, continent, `AS<digits>`, name of network or datacenter (or whole words of it), or tag; terms joined by `+`. Case, accents and punctuation do not
- * matter. A term that is unknown here and found at no probe is an error that names the nearest one.
+ * state or province, continent, `AS<digits>`, name of network or datacenter (or whole words of it), or tag; terms
+ * joined by `+`. Case, accents and punctuation do not matter. A term that is unknown here and found at no probe is an
+ * error that names the nearest one.
  */
 export function readLocations(texts: readonly string[], known: readonly ProbeRecord[]): ReadLocations {
   const errors: InputError[] = [];
@@ -75,7 +76,8 @@ function readTerm(written: string, known: readonly ProbeRecord[]): Term {
 }
 
 /**
- * Reads a network number, country, part of the United Kingdom or continent. Such a term matches nothing else, except a tag.
+ * Reads a network number, country, part of the United Kingdom or continent. Such a term matches nothing else, except a
+ * tag.
  */
 function readPlace(written: string, term: string, known: readonly ProbeRecord[]): Condition | undefined {
   const number = /^asn? ?(\d{1,10})$/.exec(term)?.[1];

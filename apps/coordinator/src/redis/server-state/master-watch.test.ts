@@ -87,7 +87,8 @@ describe('a coordinator whose master was replaced', () => {
     const connected = once(late, 'ready');
     await master.look();
     await connected;
-    // A Sentinel that has not learned of the failover yet leads to the replaced server again; the next poll disconnects from it.
+    // A Sentinel that has not learned of the failover yet leads to the replaced server again; the next poll disconnects
+    // from it.
     while (serverOf(late) !== serverOf(there)) {
       await sleep(100);
       await master.look();

@@ -13,7 +13,9 @@ export interface RequestWatch {
 const MAX_PAGE_REQUESTS = 2_000;
 /** A request without its complete answer after this time is a long poll or a stream. */
 const LONG_POLL_MS = 4_000;
-/** An answer whose body has begun is not awaited when the page has received nothing for this time: some are never read. */
+/**
+ * An answer whose body has begun is not awaited when the page has received nothing for this time: some are never read.
+ */
 const UNREAD_MS = 500;
 /** Number of requests with the same method, URL and body after which further ones count as polling. */
 const MAX_EQUAL_REQUESTS = 10;

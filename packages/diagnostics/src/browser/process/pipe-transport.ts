@@ -11,7 +11,8 @@ export interface PipeTransport extends ConnectionTransport {
   readonly webSockets: () => number;
   /**
    * Where the last request for a document at this URL was redirected to; the URL itself without redirects. Puppeteer
-   * reports a redirect only once the headers of its response have arrived, which may be after the navigation has failed.
+   * reports a redirect only once the headers of its response have arrived, which may be after the navigation has
+   * failed.
    */
   readonly redirectedFrom: (url: string) => string;
 }

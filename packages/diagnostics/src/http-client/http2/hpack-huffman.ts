@@ -1,6 +1,6 @@
 /**
- * Bits of the Huffman code of each byte, and of EOS at the end, one digit of base 36 each (RFC 7541 appendix B). The code
- * is canonical: codes of one length follow one another in the order of the bytes.
+ * Bits of the Huffman code of each byte, and of EOS at the end, one digit of base 36 each (RFC 7541 appendix B). The
+ * code is canonical: codes of one length follow one another in the order of the bytes.
  */
 const LENGTHS =
   'dnsssssssoussussssssssusssssssss6aacd68baa8b8666555666666678f6cad677777777777777777777' +

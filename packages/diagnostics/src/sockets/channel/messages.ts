@@ -8,8 +8,8 @@ import { MAX_PACKET_BYTES, type Clock, type FlowLabel } from '../packet-socket.t
 import type { PacketProtocol, ReceivedPacket } from '../packet-socket.ts';
 
 /**
- * Requests of the agent to its packet process. `expect` announces the identifiers of further ICMP sockets, `watch` opens sockets for ICMP errors only. `ref` identifies a socket,
- * `token` an expected answer.
+ * Requests of the agent to its packet process. `expect` announces the identifiers of further ICMP sockets, `watch`
+ * opens sockets for ICMP errors only. `ref` identifies a socket, `token` an expected answer.
  */
 export type Request =
   | {

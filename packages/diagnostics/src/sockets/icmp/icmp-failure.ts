@@ -86,8 +86,8 @@ export function icmpFailure(
   if (error.kind === 'unreachable' && from === source && from !== destination) {
     return { phase, ...ofProbeItself(code, `(ICMP type ${error.type} code ${error.code} of the probe itself)`) };
   }
-  // A host refuses a SYN by RST (RFC 9293 section 3.5.2), never by port unreachable; echo requests have no port; and another
-  // sender knows nothing of the target's listeners.
+  // A host refuses a SYN by RST (RFC 9293 section 3.5.2), never by port unreachable; echo requests have no port; and
+  // another sender knows nothing of the target's listeners.
   const isOfFilter = code === 'port_unreachable' && (protocol !== 'udp' || sender !== target);
   const what = protocol === 'icmp' ? 'the packets are refused' : 'the port is refused';
   const text = isOfFilter ? `${what}, as packet filters do` : plain;

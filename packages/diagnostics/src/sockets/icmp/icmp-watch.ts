@@ -72,7 +72,9 @@ export async function watchIcmp(
   return { stop: () => socket.close(), isRecallPartial: socket.isRecallPartial ?? false };
 }
 
-/** The first ICMP error about a packet already sent; `undefined` if an unread one may have arrived, `null` without one. */
+/**
+ * The first ICMP error about a packet already sent; `undefined` if an unread one may have arrived, `null` without one.
+ */
 export async function recallIcmp(watched: Watched): Promise<HeardIcmp | null | undefined> {
   let first: HeardIcmp | null = null;
   const watch = await watchIcmp(watched, (heard) => (first ??= heard));

@@ -6,8 +6,8 @@ const LINUX = { SOL_RAW: 255, ICMP_FILTER: 1, IPPROTO_ICMPV6: 58, ICMPV6_FILTER:
 const FILTER_BYTES = { 4: 4, 6: 32 } as const;
 
 /**
- * Lets the kernel drop ICMP messages of other types: echo requests of other probes and neighbour discovery would wake the
- * process. Types above 31 pass the filter of IPv4. Without a filter the process itself drops them.
+ * Lets the kernel drop ICMP messages of other types: echo requests of other probes and neighbour discovery would wake
+ * the process. Types above 31 pass the filter of IPv4. Without a filter the process itself drops them.
  */
 export function filterIcmp(socket: RawSocket, family: Family, types: readonly number[]): void {
   const filter = new Uint32Array(FILTER_BYTES[family] / 4).fill(0xffff_ffff);

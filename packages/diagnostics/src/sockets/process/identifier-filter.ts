@@ -59,7 +59,9 @@ function attach(libc: Libc, descriptor: number, program: readonly Instruction[])
   return isAttached;
 }
 
-/** Undefined for more identifiers than a program can compare. The kernel drops a packet that is too short for a load. */
+/**
+ * Undefined for more identifiers than a program can compare. The kernel drops a packet that is too short for a load.
+ */
 function filterProgram(
   family: Family,
   protocol: PacketProtocol,

@@ -52,8 +52,8 @@ async function main(): Promise<void> {
 }
 
 /**
- * Frees the 3 MiB that loading the modules took. The flag is set here because on the command line it would let V8 discard
- * the compiled code of Node's own modules.
+ * Frees the 3 MiB that loading the modules took. The flag is set here because on the command line it would let V8
+ * discard the compiled code of Node's own modules.
  */
 function freeHeapOfStart(): void {
   setFlagsFromString('--expose-gc');
@@ -78,8 +78,9 @@ function releaseAfter(release: (() => void) | undefined): () => void {
 }
 
 /**
- * Collects the answers of this turn of the event loop and the next in one write, which wakes the agent once: those to all
- * packets that it sends at a time, and the replies of near targets, which arrive in the next turn. Times are taken before.
+ * Collects the answers of this turn of the event loop and the next in one write, which wakes the agent once: those to
+ * all packets that it sends at a time, and the replies of near targets, which arrive in the next turn. Times are taken
+ * before.
  */
 function corkForTwoTurns(pipe: Socket): void {
   if (pipe.writableCorked > 0) return;

@@ -90,7 +90,9 @@ export class PacketServer {
     return socket;
   }
 
-  /** Lets the kernel drop packets that belong to no socket; those of sockets closed since the last call still arrive. */
+  /**
+   * Lets the kernel drop packets that belong to no socket; those of sockets closed since the last call still arrive.
+   */
   #select(family: Family, protocol: PacketProtocol): void {
     const key = `${family}/${protocol}`;
     const open = [...this.#opened.values()].filter((one) => one.family === family && one.protocol === protocol);

@@ -151,7 +151,9 @@ function openLabelled(open: (bufferSize: number) => rawSocket.RawSocket): rawSoc
   return socket;
 }
 
-/** Sends at once: raw-socket would first wait until the socket can be written, which takes two turns of the event loop. */
+/**
+ * Sends at once: raw-socket would first wait until the socket can be written, which takes two turns of the event loop.
+ */
 function sendOnce(
   sender: rawSocket.RawSocket,
   packet: Buffer,

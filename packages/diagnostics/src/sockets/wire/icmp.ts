@@ -58,7 +58,10 @@ export function echoRequest(family: Family, identifier: number, sequence: number
   return packet;
 }
 
-/** Reads an echo reply or an error about a packet; undefined for every other message and for malformed ones. Never throws. */
+/**
+ * Reads an echo reply or an error about a packet; undefined for every other message and for malformed ones. Never
+ * throws.
+ */
 export function parseIcmp(family: Family, message: Uint8Array): IcmpMessage | undefined {
   if (message.length < 8) return undefined;
   const intact = family === 6 || onesComplementSum(message) === 0xffff;

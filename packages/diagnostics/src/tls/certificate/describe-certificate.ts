@@ -62,7 +62,9 @@ function distinguishedName(lines: string | undefined): string {
   return boundText((lines ?? '').split('\n').join(', '), 512);
 }
 
-/** Splits `DNS:a, IP Address:b, URI:"c\u002cd"`: Node writes a name with odd characters, a comma too, as a JSON string. */
+/**
+ * Splits `DNS:a, IP Address:b, URI:"c\u002cd"`: Node writes a name with odd characters, a comma too, as a JSON string.
+ */
 function altNames(text: string | undefined): string[] {
   return text === undefined || text === '' ? [] : text.split(', ').map(unquoted);
 }

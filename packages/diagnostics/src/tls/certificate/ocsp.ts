@@ -99,7 +99,9 @@ const DIGESTS: Readonly<Record<string, string>> = {
 
 type Signature = NonNullable<Ocsp>['signature'];
 
-/** RFC 6960 section 4.2.2.2: the issuer signs itself, or a responder to which it gave a certificate for that purpose. */
+/**
+ * RFC 6960 section 4.2.2.2: the issuer signs itself, or a responder to which it gave a certificate for that purpose.
+ */
 function signatureOf(response: OcspResponse, issuer: X509Certificate, nowMs: number): Signature {
   const digest = SIGNATURE_DIGESTS[response.signatureAlgorithm];
   if (digest === undefined) return 'unchecked';

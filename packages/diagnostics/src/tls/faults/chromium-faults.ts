@@ -16,8 +16,8 @@ export interface Shown {
 }
 
 /**
- * Faults for which Chromium refuses certificates that OpenSSL accepts. The corpus compares each rule with Chromium except
- * the last one, because no test has the key of a public authority.
+ * Faults for which Chromium refuses certificates that OpenSSL accepts. The corpus compares each rule with Chromium
+ * except the last one, because no test has the key of a public authority.
  */
 export function chromiumFaults({ path, anchors, isSigning }: Shown): ChromiumFault[] {
   const { certificates } = path;
@@ -63,7 +63,10 @@ function unusableKey({ keyType, publicKey }: Certificate, curves: readonly strin
   return curves.includes(curve) ? null : `elliptic curve ${curve}`;
 }
 
-/** RSA PKCS #1 and ECDSA with SHA-256, SHA-384 and SHA-512; Edwards curves, which are recognized by the key of the issuer. */
+/**
+ * RSA PKCS #1 and ECDSA with SHA-256, SHA-384 and SHA-512; Edwards curves, which are recognized by the key of the
+ * issuer.
+ */
 const SIGNATURES = new Set([
   '1.2.840.113549.1.1.11',
   '1.2.840.113549.1.1.12',

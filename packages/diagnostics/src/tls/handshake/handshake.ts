@@ -48,8 +48,8 @@ export type Handshake =
   | {
       readonly socket: null;
       /**
-       * The certificate, if the server had shown it before the handshake failed; with `tls` if OpenSSL had judged it too, as when
-       * the server refuses the client.
+       * The certificate, if the server had shown it before the handshake failed; with `tls` if OpenSSL had judged it
+       * too, as when the server refuses the client.
        */
       readonly fields: Partial<TlsFields> | null;
       readonly failure: Failure;
@@ -97,7 +97,8 @@ class Attempt {
       rejectUnauthorized: false,
       checkServerIdentity: () => undefined,
     });
-    // Node reads all certificates for `checkServerIdentity`, and ends the process at one with a curve that NIST has no name for.
+    // Node reads all certificates for `checkServerIdentity`, and ends the process at one with a curve that NIST has no
+    // name for.
     this.tlsSocket.getPeerCertificate = () => ({}) as DetailedPeerCertificate;
     this.listen(started);
     if (signal.aborted) this.giveUp();

@@ -92,7 +92,10 @@ export function answerFields(
   };
 }
 
-/** The resolver as text; null for a private address, unless these are shown, because it would reveal the network of the probe. */
+/**
+ * The resolver as text; null for a private address, unless these are shown, because it would reveal the network of the
+ * probe.
+ */
 export function resolverField(
   server: NameServer,
   transport: DnsTransport,

@@ -50,7 +50,10 @@ const AGAIN_MS = [300, 300, 300, 300];
 
 type AskOthers = (servers: readonly NameServer[]) => Promise<readonly AskedOther[]>;
 
-/** SERVFAIL of a resolver that fails for another name as well, or derives its answer from its cache, says nothing about the name. */
+/**
+ * SERVFAIL of a resolver that fails for another name as well, or derives its answer from its cache, says nothing about
+ * the name.
+ */
 async function judgeFailing(best: Concluding, { query }: PreparedQuery, askOthers: AskOthers): Promise<Concluding> {
   if (best.validation === 'failed' || best.asked === undefined || !query.recursionDesired) return best;
   const [other] = await askOthers([best.asked.server]);
@@ -61,8 +64,8 @@ async function judgeFailing(best: Concluding, { query }: PreparedQuery, askOther
 const finalKinds: ReadonlySet<AnswerKind> = new Set(['answer', 'alias', 'nodata', 'nxdomain', 'loop', 'filtered']);
 
 /**
- * True if no other server is asked. Without RD (recursion desired) that is every readable answer: the check asks for the data
- * of this server.
+ * True if no other server is asked. Without RD (recursion desired) that is every readable answer: the check asks for
+ * the data of this server.
  */
 function isFinal({ answer, validation }: Concluding, prepared: PreparedQuery): boolean {
   if (answer === null) return false;
@@ -73,7 +76,10 @@ function isFinal({ answer, validation }: Concluding, prepared: PreparedQuery): b
 
 const [SERVFAIL, FAILING] = [2, 3];
 
-/** Rank of a result by what it reveals about the name: lowest without an answer, highest for SERVFAIL that may be about it. */
+/**
+ * Rank of a result by what it reveals about the name: lowest without an answer, highest for SERVFAIL that may be about
+ * it.
+ */
 function rankOf({ answer, validation }: Concluding, prepared: PreparedQuery): number {
   if (answer === null) return 0;
   if (answer.message.rcode === SERVFAIL) return validation === 'broken' ? 2 : FAILING;

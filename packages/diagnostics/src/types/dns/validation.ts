@@ -18,7 +18,10 @@ const dnssecErrors: ReadonlySet<number> = new Set([1, 2, 5, 6, 7, 8, 9, 10, 11, 
  */
 const otherErrors: ReadonlySet<number> = new Set([4, 14, 15, 16, 17, 18, 22, 23]);
 
-/** Result of verifying a resolver's validation. `broken`: it fails for the root as well, which is no statement about the name. */
+/**
+ * Result of verifying a resolver's validation. `broken`: it fails for the root as well, which is no statement about the
+ * name.
+ */
 export type Validation = 'failed' | 'confirmed' | 'unconfirmed' | 'broken';
 
 /** @param timeoutMs for the additional queries */
@@ -43,9 +46,9 @@ const CACHED_FAILURE_MS = 1_200;
  * data exists, and validation fails (RFC 4035 section 3.2.2). An extended error with another cause is believed, because
  * under CD a resolver may answer from its cache.
  *
- * A resolver caches SERVFAIL (RFC 9520), so repeating the question does not exclude a failure of name servers that has passed.
- * Without an extended error of DNSSEC, signed data is asked for again after the usual time of such a cache; unsigned data
- * fails validation only with its whole zone, so a made-up name below it is asked for, which no cache has.
+ * A resolver caches SERVFAIL (RFC 9520), so repeating the question does not exclude a failure of name servers that has
+ * passed. Without an extended error of DNSSEC, signed data is asked for again after the usual time of such a cache;
+ * unsigned data fails validation only with its whole zone, so a made-up name below it is asked for, which no cache has.
  */
 async function failsValidation(
   { answer }: AskedResolver,
@@ -100,8 +103,8 @@ async function failsFor(
 }
 
 /**
- * True if the resolver fails validation for the root too, whose signatures everybody relies on: as with a clock that is wrong
- * by weeks, or an outdated trust anchor. The question is about a made-up top-level domain.
+ * True if the resolver fails validation for the root too, whose signatures everybody relies on: as with a clock that is
+ * wrong by weeks, or an outdated trust anchor. The question is about a made-up top-level domain.
  */
 function failsForRoot(
   server: NameServer,

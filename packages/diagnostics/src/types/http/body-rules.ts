@@ -18,7 +18,10 @@ export interface BodyRules {
   readonly fields: (step: Step) => Promise<Pick<HttpFields, 'bodyMatches' | 'decoded'>>;
 }
 
-/** Creates the comparison of a check. Its cost is bounded: expressions of RE2 take linear time, and the size of a body has a limit. */
+/**
+ * Creates the comparison of a check. Its cost is bounded: expressions of RE2 take linear time, and the size of a body
+ * has a limit.
+ */
 export function createBodyRules(
   expressions: readonly string[] | undefined,
   compression?: RequestRules['compression'],

@@ -27,7 +27,10 @@ const refused = new Map([
 
 /** A token (RFC 9110 section 5.6.2). */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** A field value (RFC 9110 section 5.5) without obs-text: the encoding of a JSON string's characters above ASCII would be ambiguous. */
+/**
+ * A field value (RFC 9110 section 5.5) without obs-text: the encoding of a JSON string's characters above ASCII would
+ * be ambiguous.
+ */
 const FIELD_VALUE = /^(?:[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?)?$/;
 
 /** The first fault of each request header, and one if all headers together are too large. */

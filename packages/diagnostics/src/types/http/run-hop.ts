@@ -117,7 +117,9 @@ async function attemptBy(
   return { failure: failure === null ? null : channel.explain(failure), again, address };
 }
 
-/** Longest wait for a SYN-ACK while other addresses are left: a SYN is retransmitted after one second and after three. */
+/**
+ * Longest wait for a SYN-ACK while other addresses are left: a SYN is retransmitted after one second and after three.
+ */
 const MAX_SYN_WAIT_MS = 4_000;
 
 async function connectRecorded(

@@ -91,8 +91,8 @@ export async function runHttp(params: ParamsOf<Http>, context: DiagnosticContext
 }
 
 /**
- * True if the redirects form a loop. A page may answer when it is asked again, as after a gate: only the same redirect for the
- * second time proves a loop, or a known request that may not be sent any more.
+ * True if the redirects form a loop. A page may answer when it is asked again, as after a gate: only the same redirect
+ * for the second time proves a loop, or a known request that may not be sent any more.
  *
  * @param seen the request to which each one was redirected last; adds this redirect
  */

@@ -14,7 +14,10 @@ const REPORT_MARGIN_MS = 500;
 /** Limit of PTR records that are verified; after these, an unverified one is shown. */
 const MAX_NAMES = 3;
 
-/** Resolves the target and looks up the name of its address. Nothing is sent to the target. The coordinator adds location and network. */
+/**
+ * Resolves the target and looks up the name of its address. Nothing is sent to the target. The coordinator adds
+ * location and network.
+ */
 export async function runInfo(params: ParamsOf<Info>, context: DiagnosticContext<Info>): Promise<Outcome<Info>> {
   const admitted = await admit(params, context);
   if ('failure' in admitted) {

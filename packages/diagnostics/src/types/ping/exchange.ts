@@ -17,9 +17,13 @@ const MAX_REPLIES = 17;
 const WAIT_RTTS = 4;
 /** Minimum time for which replies are awaited after the last packet. */
 const MIN_WAIT_MS = 1_000;
-/** A packet process that has not sent a packet after this time is hung: it takes microseconds. Its stalls do not count. */
+/**
+ * A packet process that has not sent a packet after this time is hung: it takes microseconds. Its stalls do not count.
+ */
 const SEND_TIMEOUT_MS = 100;
-/** Wait for a reply after an ICMP error: a network that duplicates a packet may deliver one copy and refuse the other. */
+/**
+ * Wait for a reply after an ICMP error: a network that duplicates a packet may deliver one copy and refuse the other.
+ */
 const AFTER_ERROR_MS = 200;
 
 /**

@@ -32,8 +32,8 @@ export interface Reply {
 }
 
 /**
- * A packet of the check with its replies. `awaitedMs` and `icmp.readMs` are by the agent's awake clock; `sentMs` and the
- * times of replies are those of the packet process.
+ * A packet of the check with its replies. `awaitedMs` and `icmp.readMs` are by the agent's awake clock; `sentMs` and
+ * the times of replies are those of the packet process.
  */
 export interface SentPacket {
   /** Number within the check, from 1. */
@@ -49,8 +49,8 @@ export interface SentPacket {
   /** True if the probe was stalled while the reply was awaited; `isLeftOut` decides whether the packet counts. */
   isDoubtful: boolean;
   /**
-   * The first ICMP error about the packet; `hopLimit` is the TTL with which the error arrived, `readMs` when the agent read
-   * it, by the awake clock.
+   * The first ICMP error about the packet; `hopLimit` is the TTL with which the error arrived, `readMs` when the agent
+   * read it, by the awake clock.
    */
   icmp: (ReceivedIcmp & { readonly hopLimit: number | null; readonly readMs: number }) | null;
 }

@@ -36,7 +36,9 @@ import { roundErrors, roundOptions, roundResults } from './options/round-options
  * limit of a black hole to the byte.
  */
 export const MAX_MTU_PACKETS = 48;
-/** Most packets that test if the trace’s own protocol carries full size: up to three reports, three packets, five pairs. */
+/**
+ * Most packets that test if the trace’s own protocol carries full size: up to three reports, three packets, five pairs.
+ */
 export const MAX_FULL_SIZE_PACKETS = 16;
 /**
  * Bytes with which `traffic` counts packets: the largest packet of the search for the path MTU, and the least for a

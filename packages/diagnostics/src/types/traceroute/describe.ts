@@ -46,7 +46,10 @@ export const description: Description<typeof traceroute> = {
 type Sizes = Undefinable<Pick<ResultFieldsOf<typeof traceroute>, 'fullSize' | 'protocol' | 'mtuBlackHole'>>;
 type Undefinable<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
-/** That packets of the protocol vanish in full size, or do not although echo requests do; null if they arrive as those do. */
+/**
+ * That packets of the protocol vanish in full size, or do not although echo requests do; null if they arrive as those
+ * do.
+ */
 function fullSizeOf({ fullSize, protocol = 'icmp', mtuBlackHole }: Sizes): string | null {
   if (fullSize === undefined || (fullSize.arrives && typeof mtuBlackHole !== 'number')) return null;
   const packets = protocol === 'tcp' ? 'SYNs' : `${protocol.toUpperCase()} packets`;

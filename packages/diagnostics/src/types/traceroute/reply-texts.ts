@@ -5,8 +5,8 @@ import type { Hop } from './result-fields.ts';
 export { stallText } from '../../stall-text.ts';
 
 /**
- * Describes the MTU that a hop reported and the headers of its replies: each property with its different values, without the usual ones (quoted TTL
- * 1, the DSCP that was sent).
+ * Describes the MTU that a hop reported and the headers of its replies: each property with its different values,
+ * without the usual ones (quoted TTL 1, the DSCP that was sent).
  */
 export function replyTexts(
   hop: Partial<Pick<Hop, 'nextMtu' | 'replies' | 'duplicates' | 'late'>>,
@@ -52,8 +52,8 @@ interface RoundsResult {
 }
 
 /**
- * Number of packets at the end of the target's row without an answer; a router may have refused them. 0 if no row is the
- * target's.
+ * Number of packets at the end of the target's row without an answer; a router may have refused them. 0 if no row is
+ * the target's.
  */
 export function unansweredRounds({ hops = [], resolvedIp: target, targetHops }: RoundsResult): number {
   const last = targetHops?.at(-1);

@@ -106,7 +106,9 @@ function progressFields(trace: Trace, limits: TraceLimits): Partial<Outcome<Trac
     : fields;
 }
 
-/** Result fields for options that agents of earlier releases ignore: their presence shows that the options were applied. */
+/**
+ * Result fields for options that agents of earlier releases ignore: their presence shows that the options were applied.
+ */
 function askedFields({ firstHop, size, dscp, sourcePort }: TracerouteParams['options']): Partial<Outcome<Traceroute>> {
   return Object.fromEntries(
     Object.entries({ firstHop, size, dscp, sourcePort }).filter(([, value]) => value !== undefined),

@@ -18,7 +18,10 @@ export const DATAGRAM_WAITS_MS = [1_000, 1_000] as const;
 /** Time from the start of an attempt to the next one, and wait for a response after the last datagram. */
 export const ATTEMPT_WAIT_MS = DATAGRAM_WAITS_MS.reduce((sum, waitMs) => sum + waitMs, 0);
 
-/** Duration of a check of a silent port, without the resolution of its name: after the last datagram it waits for `ATTEMPT_WAIT_MS`. */
+/**
+ * Duration of a check of a silent port, without the resolution of its name: after the last datagram it waits for
+ * `ATTEMPT_WAIT_MS`.
+ */
 function silentMs(attempts: number): number {
   const [, lastWaitMs] = DATAGRAM_WAITS_MS;
   return attempts * ATTEMPT_WAIT_MS - lastWaitMs + ATTEMPT_WAIT_MS;

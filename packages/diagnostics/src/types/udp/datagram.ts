@@ -28,7 +28,9 @@ export interface Datagram {
 
 /** The kernel may report an ICMP error before the raw socket, which knows its sender. */
 const NOTICE_GRACE_MS = 150;
-/** Wait for an answer after an ICMP error: a network that duplicates a packet may deliver one copy and refuse the other. */
+/**
+ * Wait for an answer after an ICMP error: a network that duplicates a packet may deliver one copy and refuse the other.
+ */
 const AFTER_ERROR_MS = 200;
 
 /**

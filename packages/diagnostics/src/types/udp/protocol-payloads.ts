@@ -47,7 +47,8 @@ function ntpPayload(): Uint8Array {
 /** GetRequest of version 1 for sysDescr.0 with the community `public` (RFC 1157 section 4.1.2). */
 function snmpPayload(): Uint8Array {
   const requestId = randomBytes(4);
-  // BER requires the shortest form of an integer: a first octet from 1 to 127 is never redundant, so four bytes stay four.
+  // BER requires the shortest form of an integer: a first octet from 1 to 127 is never redundant, so four bytes stay
+  // four.
   requestId[0] = (requestId[0]! & 0x7e) | 1;
   const sysDescr = [0x06, 0x08, 0x2b, 0x06, 0x01, 0x02, 0x01, 0x01, 0x01, 0x00];
   const bindings = tlv(0x30, tlv(0x30, [...sysDescr, 0x05, 0x00]));

@@ -7,8 +7,8 @@ import { askedFields } from './of-type.ts';
 const IGNORED: ReadonlySet<string> = new Set(['endWithStream', 'screenshot']);
 
 /**
- * Differences between the requests of two checks, except for fields that their results repeat; none if one request is not
- * known.
+ * Differences between the requests of two checks, except for fields that their results repeat; none if one request is
+ * not known.
  */
 export function askedDifferences(
   type: string,

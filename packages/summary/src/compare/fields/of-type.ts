@@ -19,7 +19,10 @@ import { addressDifferences } from './common.ts';
 import { httpDifferences, timeDifference } from './http.ts';
 import { answeredFlows, lossAtTarget, targetHop } from './traceroute.ts';
 
-/** Differences between two measurements, without path and loss; without times if a stall of the probe makes those of one doubtful. */
+/**
+ * Differences between two measurements, without path and loss; without times if a stall of the probe makes those of one
+ * doubtful.
+ */
 export function measuredDifferences(type: string, a: ProbeResult, b: ProbeResult): readonly DifferenceDraft[] {
   const differences = allDifferences(type, a, b);
   const isDoubtful = [a, b].some((one) => hasDoubtfulTimes(type, one));
@@ -44,7 +47,10 @@ export function weighedByFlows(
   return { ...difference, chance: chanceOfFlows, text: `${withoutSamples(text)}${ANOTHER_WAY}` };
 }
 
-/** Number of flows of a ping, whose packets are one, or of a trace; undefined for other types, of which each attempt is another flow. */
+/**
+ * Number of flows of a ping, whose packets are one, or of a trace; undefined for other types, of which each attempt is
+ * another flow.
+ */
 function flowsOf(type: string, { result }: ProbeResult): number | undefined {
   if (type === 'ping') return 1;
   return type === 'traceroute' ? answeredFlows(result) : undefined;
@@ -101,7 +107,10 @@ export const askedFields: Readonly<Record<string, readonly (readonly [keyof Aske
   ],
 };
 
-/** Sent and lost packets (ping, traceroute) or handshakes (tcp); undefined for other types, for a closed port, and for tcp if the probe stalled. */
+/**
+ * Sent and lost packets (ping, traceroute) or handshakes (tcp); undefined for other types, for a closed port, and for
+ * tcp if the probe stalled.
+ */
 export function lossOf(type: string, probeResult: ProbeResult): Sample | undefined {
   const { result } = probeResult;
   if (hasDoubtfulTimes(type, probeResult)) return undefined;

@@ -42,7 +42,10 @@ export function doubted({ chance: _chance, ...difference }: DifferenceDraft): Di
   return { ...uncertainly(difference), text: `${withoutSamples(difference.text)}${ANOTHER_WAY}` };
 }
 
-/** Number of flows of a trace that the target answered, at least one; with all flows, those whose paths are in the result. */
+/**
+ * Number of flows of a trace that the target answered, at least one; with all flows, those whose paths are in the
+ * result.
+ */
 export function answeredFlows({ flows = [], multipath }: Traceroute): number {
   return Math.max(1, multipath?.paths.length ?? flows.filter(({ reached }) => reached).length);
 }
@@ -52,7 +55,10 @@ export function targetHop({ hops = [], resolvedIp }: Traceroute): Hops[number] |
   return hops.findLast(({ ip }) => ip !== null && ip === resolvedIp);
 }
 
-/** Sent and lost packets at the target's hop, or at all of its hops if the path changed; undefined if it answered at none. */
+/**
+ * Sent and lost packets at the target's hop, or at all of its hops if the path changed; undefined if it answered at
+ * none.
+ */
 export function lossAtTarget(result: Traceroute): Sample | undefined {
   const target = targetHop(result);
   if (target === undefined) return undefined;
@@ -98,7 +104,10 @@ function mtuOf({ pathMtu }: Traceroute): number | undefined {
   return pathMtu ?? undefined;
 }
 
-/** Fields that routers quoted otherwise than sent; undefined if no router quoted a packet, or there was no room for the quotations. */
+/**
+ * Fields that routers quoted otherwise than sent; undefined if no router quoted a packet, or there was no room for the
+ * quotations.
+ */
 function rewrittenIn(hops: Hops): readonly string[] | undefined {
   const quoted = hops.flatMap(({ replies = [] }) => replies).filter(({ quotedTtl }) => quotedTtl !== undefined);
   return quoted.length === 0 ? undefined : unique(quoted.flatMap(({ rewritten = [] }) => rewritten));

@@ -18,7 +18,9 @@ interface Pair {
 /** Cost of a silent hop next to one that answered: only breaks ties. */
 const SILENT_COST = 0.01;
 
-/** Parts of two paths that do not match, by the alignment with the fewest differing hops. A silent hop matches each hop. */
+/**
+ * Parts of two paths that do not match, by the alignment with the fewest differing hops. A silent hop matches each hop.
+ */
 export function differingParts(a: Aligned, b: Aligned): readonly PathChange[] {
   const parts: Pair[][] = [];
   let isOpen = false;

@@ -8,8 +8,8 @@ import { changedHops } from './flows.ts';
 import { missingWays } from './missing-ways.ts';
 
 /**
- * Compares two traces of one probe. A trace sees some alternatives of each load balancer, so different routers alone prove no
- * change: it must be too unlikely that the flows of both traces met the same alternatives.
+ * Compares two traces of one probe. A trace sees some alternatives of each load balancer, so different routers alone
+ * prove no change: it must be too unlikely that the flows of both traces met the same alternatives.
  */
 export function comparePaths(a: Trace | undefined, b: Trace | undefined): PathComparison {
   const paths = { a: a === undefined ? null : canonicalPath(a), b: b === undefined ? null : canonicalPath(b) };

@@ -11,8 +11,8 @@ const BEYOND: readonly string[] = ['beyond the target'];
 const MOST_KINDS = 24;
 
 /**
- * Hops at which the routers of two traces differ by more than chance, if the flows of both were dealt independently to the same
- * alternatives. A flow whose packets a hop left unanswered counts for the hypothesis that nothing changed.
+ * Hops at which the routers of two traces differ by more than chance, if the flows of both were dealt independently to
+ * the same alternatives. A flow whose packets a hop left unanswered counts for the hypothesis that nothing changed.
  *
  * @param level significance level over all hops
  */

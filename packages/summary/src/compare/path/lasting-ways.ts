@@ -19,8 +19,9 @@ interface Pool extends HopFlows {
 }
 
 /**
- * Finds the run since which a load balancer has lost or gained ways, if the flows of all runs prove it: one run may miss a way by
- * chance. Several runs must show the way, and several must not, since a balancer may deal the flows of one run together.
+ * Finds the run since which a load balancer has lost or gained ways, if the flows of all runs prove it: one run may
+ * miss a way by chance. Several runs must show the way, and several must not, since a balancer may deal the flows of
+ * one run together.
  *
  * @param traces of one probe to one target, oldest first
  */
@@ -63,8 +64,8 @@ function poolOf(all: readonly HopFlows[]): Pool {
 }
 
 /**
- * For each router of `more` the probability that the flows of `less` miss it by chance; 1 if some do not, or if too few runs show
- * it. An unanswered flow counts for the router.
+ * For each router of `more` the probability that the flows of `less` miss it by chance; 1 if some do not, or if too few
+ * runs show it. An unanswered flow counts for the router.
  */
 function missingIn(less: Pool, more: Pool): readonly number[] {
   // Not compared if no address is known, or if a search names no flows.

@@ -15,8 +15,8 @@ export interface HopFlows {
 }
 
 /**
- * Ways of load balancers that one of two traces does not show, although it should: the parts of the path at which a router of
- * one trace is missing in the other one. No proof of a change, since the shares of the ways are not known.
+ * Ways of load balancers that one of two traces does not show, although it should: the parts of the path at which a
+ * router of one trace is missing in the other one. No proof of a change, since the shares of the ways are not known.
  */
 export function missingWays(a: Trace, b: Trace, pathA: CanonicalPath, pathB: CanonicalPath): readonly PathChange[] {
   const last = Math.min(pathA.hops.length, pathB.hops.length);
@@ -84,7 +84,9 @@ function flowsOfWays(ways: readonly Way[], hop: number, target: string | null): 
   return { total: ways.length, of, unknown: ways.length - known.length };
 }
 
-/** Flows that a search for all paths asked at this hop; none if a node has no link: a balancer chooses there per packet. */
+/**
+ * Flows that a search for all paths asked at this hop; none if a node has no link: a balancer chooses there per packet.
+ */
 function flowsOnLinks({ branching }: Trace, hop: number): HopFlows {
   const nodes = branching.filter((node) => node.hop === hop);
   const of = new Map<string, number>();

@@ -44,12 +44,17 @@ export function lastingText(changes: readonly PathChange[], b: Trace): string {
   return `path ${changeText(change!, b, b)}${more}, ${waysText(changes)}`;
 }
 
-/** True if as many hops differ at the same place: a router may answer by another interface since its way back changed. */
+/**
+ * True if as many hops differ at the same place: a router may answer by another interface since its way back changed.
+ */
 function mayBeInterfaces(changes: readonly PathChange[]): boolean {
   return changes.every(({ hopA, hopB, a, b }) => hopA !== null && hopA === hopB && a.length === b.length);
 }
 
-/** `hop` if only single hops differ, with hops between them that did not change; `path` for hops in a row, or more or fewer. */
+/**
+ * `hop` if only single hops differ, with hops between them that did not change; `path` for hops in a row, or more or
+ * fewer.
+ */
 export function kindOfChange(changes: readonly PathChange[]): 'path' | 'hop' {
   const hops = changes.flatMap(({ hopA }) => hopA ?? []);
   const isInRow = changes.some(({ a }) => a.length > 1) || hops.some((hop) => hops.includes(hop + 1));

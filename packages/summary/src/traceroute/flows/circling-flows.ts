@@ -6,7 +6,10 @@ import type { Trace, Way } from '../trace.ts';
 /** Rounds of the same two routers or more that prove a circle. */
 const ROUNDS = 2;
 
-/** Routers, in the order of passage, among which the packets of a flow go round; empty if the flow reaches the target or shows no circle. */
+/**
+ * Routers, in the order of passage, among which the packets of a flow go round; empty if the flow reaches the target or
+ * shows no circle.
+ */
 export function circleOfFlow({ isReached, steps }: Way): readonly string[] {
   if (isReached) return [];
   const path = steps.map(({ routers }) => (routers.length === 1 ? routers[0]!.ip : null));

@@ -15,7 +15,8 @@ interface CutFlows {
 
 /**
  * Flows that die behind a router that all flows pass: balancers without own addresses (bundles of links, several
- * hosts behind one address) and filters by ports always drop the same flows. Chance and limits choose packets, not flows.
+ * hosts behind one address) and filters by ports always drop the same flows. Chance and limits choose packets, not
+ * flows.
  */
 function cutFlowsOf(trace: Trace): readonly CutFlows[] {
   if (!areSurelySilent(trace)) return [];

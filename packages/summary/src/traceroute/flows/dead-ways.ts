@@ -36,8 +36,8 @@ export function deadWays(trace: Trace): readonly Way[] {
 }
 
 /**
- * Flows that end at the same routers and whose silence chance does not explain: all together, for each router of that hop, or
- * else each by its own packets.
+ * Flows that end at the same routers and whose silence chance does not explain: all together, for each router of that
+ * hop, or else each by its own packets.
  */
 function provedOf(trace: Trace, ways: readonly Way[]): readonly Way[] {
   const { hop } = lastOf(ways[0]!)!;
@@ -52,8 +52,8 @@ function provedOf(trace: Trace, ways: readonly Way[]): readonly Way[] {
 }
 
 /**
- * Probability that flows lose all packets beyond the hop by chance, given the loss of the flows that reach the target; 1 if
- * a packet is answered or none was sent there.
+ * Probability that flows lose all packets beyond the hop by chance, given the loss of the flows that reach the target;
+ * 1 if a packet is answered or none was sent there.
  */
 function chanceOf(trace: Trace, own: readonly Way[], hop: number): number {
   const { ways, steps, probeResult } = trace;

@@ -10,16 +10,19 @@ export function silentFlows({ ways, isReached, isFinal }: Trace): readonly Way[]
   return ways.filter((way) => way.isEnded && way.refusal === null && circleOfFlow(way).length === 0);
 }
 
-/** True if neither chance nor a limit of the target explains that it answered none of the silent flows, whatever the routers answered. */
+/**
+ * True if neither chance nor a limit of the target explains that it answered none of the silent flows, whatever the
+ * routers answered.
+ */
 export function areSurelySilent(trace: Trace): boolean {
   const flows = silentFlows(trace);
   return flows.length > 0 && !isByChance(trace, flows) && !mayBeLimited(trace);
 }
 
 /**
- * True if chance explains that the target answered no packet of so many flows, given its answers to the others. Packets with
- * the full TTL count if it answered none: they are of these flows then, and a target that limits its answers gives some in
- * these seconds.
+ * True if chance explains that the target answered no packet of so many flows, given its answers to the others. Packets
+ * with the full TTL count if it answered none: they are of these flows then, and a target that limits its answers gives
+ * some in these seconds.
  */
 function isByChance(trace: Trace, flows: readonly Way[]): boolean {
   const { ways, fullTtl } = trace;
@@ -59,8 +62,8 @@ function atTarget(trace: Trace, ways: readonly Way[]): readonly Step[] {
 }
 
 /**
- * The silent flow that was seen farthest on the way of this one, if the next hop answered only some packets: a router that
- * limits its answers may be the end of what one flow saw, and not of its way. The flow itself if there is none.
+ * The silent flow that was seen farthest on the way of this one, if the next hop answered only some packets: a router
+ * that limits its answers may be the end of what one flow saw, and not of its way. The flow itself if there is none.
  */
 export function farthestOf(trace: Trace, way: Way): Way {
   const last = lastOf(way);

@@ -4,8 +4,8 @@ import { listed, unique } from '../../words.ts';
 import { stepText, type Trace } from '../trace.ts';
 
 /**
- * Findings about packet sizes. The search sends echo requests: a filter for large ones looks like a path that drops large
- * packets, unless packets of the trace’s own protocol show more.
+ * Findings about packet sizes. The search sends echo requests: a filter for large ones looks like a path that drops
+ * large packets, unless packets of the trace’s own protocol show more.
  */
 export function findMtus(traces: readonly Trace[]): readonly FindingDraft[] {
   return [...blackHoles(traces), ...smallMtus(traces)];
@@ -39,7 +39,10 @@ function echoHole(holes: readonly Trace[]): FindingDraft {
   return buildFinding('path_mtu_black_hole', 'warning', resultsOf(holes), text, 'large pings vanish on the way');
 }
 
-/** Packets of the trace’s protocol vanish, and echo requests do not, or answer nothing. Connections send no SYNs of this size. */
+/**
+ * Packets of the trace’s protocol vanish, and echo requests do not, or answer nothing. Connections send no SYNs of this
+ * size.
+ */
 function ownHole(holes: readonly Trace[]): FindingDraft {
   const lost = listed(unique(holes.map((trace) => ownLost(trace)!)));
   const isTcp = holes.every(({ probeResult }) => probeResult.result.protocol === 'tcp');

@@ -2,7 +2,10 @@ import { buildFinding, type FindingDraft } from '../../finding.ts';
 import { listed, naming, unique } from '../../words.ts';
 import { isSilent, type Trace } from '../trace.ts';
 
-/** True if packets of the size that the request has chosen got no answer, and smaller echo requests than that vanish, too. */
+/**
+ * True if packets of the size that the request has chosen got no answer, and smaller echo requests than that vanish,
+ * too.
+ */
 export function isCutBySize({ probeResult: { result }, isReached }: Trace): boolean {
   const { size, mtuBlackHole } = result;
   return !isReached && typeof size === 'number' && typeof mtuBlackHole === 'number' && size >= mtuBlackHole;

@@ -54,7 +54,9 @@ export function addressId(ip: string): string {
   return `ip:${shown(ip, 45)}`;
 }
 
-/** Id of a node: its address, or the neighbouring addresses and the position between them, as for a path of one flow. */
+/**
+ * Id of a node: its address, or the neighbouring addresses and the position between them, as for a path of one flow.
+ */
 function idOf(node: WayNode, start: string): string {
   if (node.ip !== null) return addressId(node.ip);
   const [before, after] = [walk(node, 'before'), walk(node, 'next')];

@@ -15,9 +15,9 @@ import { refusalOf } from '../refusals.ts';
 import { isSilent, stepText, tracesOf, type Step, type Trace } from '../trace.ts';
 
 /**
- * One sentence about the traceroute of a monitor that turned bad, or one per address family if it measured both: the last
- * router that paths from failing and from working probes have in common, and the network where they part. It describes the
- * traces without attributing the fault.
+ * One sentence about the traceroute of a monitor that turned bad, or one per address family if it measured both: the
+ * last router that paths from failing and from working probes have in common, and the network where they part. It
+ * describes the traces without attributing the fault.
  *
  * @param failing probes at which the monitor fails
  * @returns undefined if the traces are inconclusive

@@ -12,8 +12,8 @@ export function spanIn(length: number, [start, end]: Span, rounds: number): Span
 }
 
 /**
- * The last hop before the target that answered in rounds in which the target did not. In the first of them it may have answered before
- * the silence began, as its packet is sent earlier in each round.
+ * The last hop before the target that answered in rounds in which the target did not. In the first of them it may have
+ * answered before the silence began, as its packet is sent earlier in each round.
  *
  * @returns undefined if there is none, or if packets to a hop beyond it are missing in these rounds
  */

@@ -48,7 +48,9 @@ export function outageOf(trace: Trace): Outage | undefined {
   };
 }
 
-/** True for each packet to the target's hop that was answered; older agents count refusals as answers of their senders. */
+/**
+ * True for each packet to the target's hop that was answered; older agents count refusals as answers of their senders.
+ */
 function answersOf({ responders, icmp }: Hop, indexes: readonly (number | null)[]): readonly boolean[] {
   const refuser = icmp?.from === undefined ? -1 : responders.findIndex(({ ip }) => ip === icmp.from);
   return indexes.map((index) => index !== null && index !== refuser);

@@ -22,14 +22,17 @@ interface RouteChange {
   /** Numbers of all hops that changed. */
   readonly hops: readonly number[];
   /**
-   * True if two hops changed with none between them that kept its address. One alone may be the same router: many answer
-   * from the address of the interface by which the error leaves, and a new way back changes that.
+   * True if two hops changed with none between them that kept its address. One alone may be the same router: many
+   * answer from the address of the interface by which the error leaves, and a new way back changes that.
    */
   readonly isOfPath: boolean;
   readonly rounds: number;
 }
 
-/** Rounds by which hops may disagree: the packets of a round are spread over a second, and a new route takes time to spread. */
+/**
+ * Rounds by which hops may disagree: the packets of a round are spread over a second, and a new route takes time to
+ * spread.
+ */
 const SPREAD = 1;
 
 /** Findings: the path changed between two rounds of a trace, or one hop answered from another address. */
@@ -95,7 +98,10 @@ function ofHops(probeResult: Trace['probeResult'], { hop, hops, isOfPath, rounds
   return buildFinding('hop_changed', 'info', [probeResult], text);
 }
 
-/** Finding: the target answered at several hops. Only the order of the answers tells a change from ways of different length. */
+/**
+ * Finding: the target answered at several hops. Only the order of the answers tells a change from ways of different
+ * length.
+ */
 function ofLength(trace: Trace, change: RouteChange | undefined): FindingDraft {
   const { probeResult } = trace;
   const { probe, result } = probeResult;
@@ -120,8 +126,8 @@ function ofLength(trace: Trace, change: RouteChange | undefined): FindingDraft {
 }
 
 /**
- * The change of the path between two rounds, if all hops that changed agree on the round and chance does not explain that: a
- * balancer by flow never changes the answers of the one flow, and one by packet mixes them.
+ * The change of the path between two rounds, if all hops that changed agree on the round and chance does not explain
+ * that: a balancer by flow never changes the answers of the one flow, and one by packet mixes them.
  */
 export function pathChangeOf({ probeResult, isFinal }: Trace): RouteChange | undefined {
   const { rounds = 1, hops = [], flows = [] } = probeResult.result;

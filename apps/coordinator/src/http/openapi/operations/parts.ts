@@ -43,8 +43,8 @@ export function keyOf(scope: KeyScope): JsonObject {
 }
 
 /**
- * The body of an event stream. OpenAPI 3.1 has no schema for its events: generators that follow streams take the schema of the body
- * for that of the `data` of each event, as the documents of other services have it.
+ * The body of an event stream. OpenAPI 3.1 has no schema for its events: generators that follow streams take the schema
+ * of the body for that of the `data` of each event, as the documents of other services have it.
  *
  * @param events schemas of the `data` by event name; the extension keeps the names
  */

@@ -7,8 +7,8 @@ export function widthOf(text: string, style: StyleName): number {
 }
 
 /**
- * Wraps a text between words, except between a number and its unit, and within a word that is wider than a line. Ends with
- * `…` if it exceeds the number of lines.
+ * Wraps a text between words, except between a number and its unit, and within a word that is wider than a line. Ends
+ * with `…` if it exceeds the number of lines.
  *
  * @param width of a line in pixels
  */

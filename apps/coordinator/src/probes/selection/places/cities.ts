@@ -31,7 +31,10 @@ export interface Cities {
   readonly inNation: (nation: string) => ((city: string) => boolean) | undefined;
   /** Search keys of a city's names. */
   readonly keysOf: (city: string) => readonly string[];
-  /** All names with their keys, largest city first. Computed on each call: kept, it would take a third of the table's memory. */
+  /**
+   * All names with their keys, largest city first. Computed on each call: kept, it would take a third of the table's
+   * memory.
+   */
   readonly names: () => Iterable<readonly [key: string, name: string]>;
 }
 

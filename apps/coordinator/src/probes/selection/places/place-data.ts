@@ -6,7 +6,10 @@ import { dirname, join } from 'node:path';
 export interface PlaceData {
   /** Per line: alpha-2, alpha-3 and names, divided by bars; the last name is in the country's own language. */
   readonly countries: string;
-  /** Per line the name of a city of 15000 people or more and the keys to look for, the largest first. Namesakes share the line of the largest. */
+  /**
+   * Per line the name of a city of 15000 people or more and the keys to look for, the largest first. Namesakes share
+   * the line of the largest.
+   */
   readonly cities: string;
   /** The keys of the names of one city, per line. */
   readonly cityNames: string;

@@ -53,7 +53,9 @@ function listOf(data: Reader, next: () => string): string {
   return items.join(',');
 }
 
-/** RFC 9460 appendix A.1: a comma or backslash within an item is escaped for the list, then that escape for the string. */
+/**
+ * RFC 9460 appendix A.1: a comma or backslash within an item is escaped for the list, then that escape for the string.
+ */
 function listItem(bytes: Uint8Array): string {
   if (bytes.length === 0) throw new MessageFormatError('a protocol name is empty');
   return escapeOctets(bytes, '"\\,').replaceAll('\\\\', '\\\\\\\\').replaceAll('\\,', '\\\\,');

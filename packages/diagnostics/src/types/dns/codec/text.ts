@@ -62,7 +62,10 @@ export function ipv4Text(bytes: Uint8Array): string {
   return bytes.join('.');
 }
 
-/** RFC 5952; addresses of `::ffff:0:0/96`, and of `::/96` above `::ffff`, end in a dotted quad, as inet_ntop writes them. */
+/**
+ * RFC 5952; addresses of `::ffff:0:0/96`, and of `::/96` above `::ffff`, end in a dotted quad, as inet_ntop writes
+ * them.
+ */
 export function ipv6Text(bytes: Uint8Array): string {
   if (bytes.length !== 16) throw new MessageFormatError('an IPv6 address has 16 octets');
   const groups = Array.from({ length: 8 }, (_, at) => bytes[at * 2]! * 0x1_00 + bytes[at * 2 + 1]!);

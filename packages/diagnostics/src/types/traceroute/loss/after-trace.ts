@@ -10,7 +10,10 @@ import { NAMES_MS, RESERVE_MS } from '../trace-with-mtu.ts';
 type Context = DiagnosticContext<typeof traceroute>;
 type SizeArguments = Parameters<typeof sizeFields>;
 
-/** The result fields of packets that are sent after the trace: first those that tell loss from limits, then the large ones. */
+/**
+ * The result fields of packets that are sent after the trace: first those that tell loss from limits, then the large
+ * ones.
+ */
 export async function fieldsAfter(
   trace: SizeArguments[0],
   mtu: SizeArguments[1],

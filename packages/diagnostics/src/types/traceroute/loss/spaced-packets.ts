@@ -24,9 +24,9 @@ const [MIN_WAIT_MS, MAX_WAIT_MS, WAIT_RTTS] = [2_000, 4_000, 3] as const;
 const BYTES = 128;
 
 /**
- * Sends packets to the target more than a second apart, in a flow that reached it: the packets of a trace follow each other
- * closely, so that limits of answers look like loss. Null if the trace shows no loss at the target, if a router refuses a
- * packet, or if packets or time do not suffice for `CLEAN`.
+ * Sends packets to the target more than a second apart, in a flow that reached it: the packets of a trace follow each
+ * other closely, so that limits of answers look like loss. Null if the trace shows no loss at the target, if a router
+ * refuses a packet, or if packets or time do not suffice for `CLEAN`.
  *
  * @param plan that of the trace, which has ended: the socket of one flow is used
  */

@@ -13,7 +13,9 @@ export type Try = (bytes: number, tries: number, proof?: 'small' | 'large') => P
 
 export type TooBig = Extract<Answer, { readonly kind: 'too-big' }>;
 
-/** Sizes of packets: the smaller one is answered, by the target or a router that refuses it, the larger one vanishes. */
+/**
+ * Sizes of packets: the smaller one is answered, by the target or a router that refuses it, the larger one vanishes.
+ */
 export interface Bracket {
   readonly answered: number;
   readonly vanished: number;

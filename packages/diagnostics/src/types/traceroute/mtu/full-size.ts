@@ -22,8 +22,8 @@ const TRIES = 3;
 /** Size of the packets that are sent for comparison. */
 const SMALL_BYTES = { 4: 128, 6: 148 } as const;
 /**
- * Pairs that prove that large packets vanish, after `TRIES` of them did: by chance, large ones alone are lost with a probability of
- * at most 1/5,000. They are sent a second apart, because many targets answer one packet a second.
+ * Pairs that prove that large packets vanish, after `TRIES` of them did: by chance, large ones alone are lost with a
+ * probability of at most 1/5,000. They are sent a second apart, because many targets answer one packet a second.
  */
 const FULL_SIZE_PAIRS: Pairs = { first: ['large', 'small', 'small', 'large', 'small'], everyMs: 1_000 };
 /** Minimum wait for an answer, in which a target that limits its answers may answer one again. */
@@ -36,8 +36,9 @@ export interface FullSizeOptions extends Omit<FlowOptions, 'identifier' | 'bytes
 }
 
 /**
- * Sends packets of full size in a flow of the trace that reached the target: filters drop large echo requests, load balancers send
- * other protocols over other paths, and some networks drop large datagrams. Null if the packets prove neither.
+ * Sends packets of full size in a flow of the trace that reached the target: filters drop large echo requests, load
+ * balancers send other protocols over other paths, and some networks drop large datagrams. Null if the packets prove
+ * neither.
  *
  * @param flows those of the trace, which has ended: the socket of one of them is used
  */

@@ -104,7 +104,8 @@ export async function findPathMtu(
     if (isAsking) await attempt(ASKING_BYTES[target.family], 1);
     return await search(attempt, SMALLEST[target.family], signal);
   } catch {
-    // The socket did not open, the packet process ended, or the kernel refused a packet for another reason than its size.
+    // The socket did not open, the packet process ended, or the kernel refused a packet for another reason than its
+    // size.
     return UNKNOWN_MTU;
   } finally {
     socket?.close();

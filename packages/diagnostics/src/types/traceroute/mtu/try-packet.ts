@@ -135,7 +135,10 @@ function note(answers: Answers, bytes: number, answer: Answer, from: string): vo
   noteReport(answers.reported, from, answer.mtu, bytes);
 }
 
-/** Notes the MTU that a router reported for a packet of this size, unless no link has it or it does not explain the error. */
+/**
+ * Notes the MTU that a router reported for a packet of this size, unless no link has it or it does not explain the
+ * error.
+ */
 export function noteReport(reported: ReportedMtus, from: string, mtu: number, bytes: number): void {
   if (mtu >= LEAST_MTU && mtu < bytes) reported.set(from, Math.min(mtu, reported.get(from) ?? mtu));
 }

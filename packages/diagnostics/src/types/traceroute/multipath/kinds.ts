@@ -54,8 +54,9 @@ export function earlyAsks(survey: Survey, vertices: readonly Vertex[]): readonly
 }
 
 /**
- * Packets to the hop of a router that seems to balance per packet. Another router may answer them: then a balancer before
- * the hop explains the changes. If all known flows pass the router, new flows are sent, which that balancer may distribute.
+ * Packets to the hop of a router that seems to balance per packet. Another router may answer them: then a balancer
+ * before the hop explains the changes. If all known flows pass the router, new flows are sent, which that balancer may
+ * distribute.
  */
 function asksAtOwnHop({ slots, at, sole, flows }: Survey, vertex: Vertex): readonly Ask[] {
   if (!vertex.isPacketwise || vertex.kind !== 'router') return [];

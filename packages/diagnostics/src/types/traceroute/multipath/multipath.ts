@@ -61,8 +61,8 @@ function nodeOf(
 }
 
 /**
- * Keys of the nodes of the target, of nodes from which links lead there, and of nodes of flows whose full-TTL packets it
- * answered.
+ * Keys of the nodes of the target, of nodes from which links lead there, and of nodes of flows whose full-TTL packets
+ * it answered.
  */
 function reachingOf({ nodes, links }: Graph, { flows, at, lastTtl }: Survey, trace: Trace): ReadonlySet<string> {
   const { packets } = trace;

@@ -19,8 +19,8 @@ import type { Ask } from './survey.ts';
 const SHOW_EVERY_MS = 100;
 
 /**
- * Searches the paths of all flows (MDA), after the trace of the first one, and adds its packets to that trace. `isCut` is
- * set if time or packets did not suffice.
+ * Searches the paths of all flows (MDA), after the trace of the first one, and adds its packets to that trace. `isCut`
+ * is set if time or packets did not suffice.
  *
  * @param onChange called after answers and packets given up, at most once per `SHOW_EVERY_MS`
  */

@@ -31,7 +31,9 @@ export function slotsOf(packets: readonly TracePacket[]): Slots {
   return slots;
 }
 
-/** What the answers to the packets of a slot show, as by `seenAs`, in sending order; unanswered packets are left out. */
+/**
+ * What the answers to the packets of a slot show, as by `seenAs`, in sending order; unanswered packets are left out.
+ */
 export function answersIn({ packets }: Slot): readonly string[] {
   return packets.flatMap(({ answer }) => (answer === null ? [] : [seenAs(answer)]));
 }

@@ -3,8 +3,8 @@ import type { TracePacket } from './trace.ts';
 /**
  * The silent hop before the end, if it may be the target's: packets are lost, another flow has found the target
  * nearer, or the only packet sent there cannot distinguish a silent router from a lost packet. Also the silent hop
- * before the nearer target: if the other flow has a router there, the target is where that flow found it. If the TTL that
- * the target quotes gives a silent hop, that hop and the end, to compare them.
+ * before the nearer target: if the other flow has a router there, the target is where that flow found it. If the TTL
+ * that the target quotes gives a silent hop, that hop and the end, to compare them.
  */
 export function doubtfulHops(
   own: readonly TracePacket[],

@@ -29,7 +29,10 @@ export interface FlowView {
   readonly horizon: number;
   /** Highest TTL to be probed once: the horizon, or `maxHops` if the flow gets no answers any more. */
   readonly scoutsTo: number;
-  /** Packets sent per TTL; Infinity below the first hop. At the end, those with higher TTLs count too: they also reach it. */
+  /**
+   * Packets sent per TTL; Infinity below the first hop. At the end, those with higher TTLs count too: they also reach
+   * it.
+   */
   readonly sentAt: readonly number[];
   /** Packets wanted per TTL, up to the horizon. */
   readonly wantedAt: (ttl: number) => number;
@@ -151,7 +154,10 @@ function viewFlow(
   };
 }
 
-/** The packets that count at the end: `queries` or more, up to the first answer of `kind`, and all of the rounds, which send none beyond. */
+/**
+ * The packets that count at the end: `queries` or more, up to the first answer of `kind`, and all of the rounds, which
+ * send none beyond.
+ */
 function countedAtEnd(
   beyond: readonly TracePacket[],
   kind: 'target' | 'refused',

@@ -195,8 +195,8 @@ class ProbeLoop {
         if (packet.answer !== null && !this.isOver) this.onChange(trace);
       },
       (error: unknown) => {
-        // If the kernel refuses a packet after others were answered, it is lost; before any answer, the refusal ends the
-        // trace.
+        // If the kernel refuses a packet after others were answered, it is lost; before any answer, the refusal ends
+        // the trace.
         packet.isGivenUp = true;
         if (packets.every(({ answer }) => answer === null)) this.fail(unsentFailure(error));
       },

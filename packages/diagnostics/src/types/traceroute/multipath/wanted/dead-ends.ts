@@ -7,8 +7,8 @@ import { isSilentEnd } from './silence.ts';
 /** Most flows of a dead end that probe the target with the full TTL. */
 const FLOWS = 3;
 /**
- * Numbers of full-TTL packets that prove a dead end: those of its flows, none of which the target answered, and those of
- * other flows that it answered afterwards.
+ * Numbers of full-TTL packets that prove a dead end: those of its flows, none of which the target answered, and those
+ * of other flows that it answered afterwards.
  */
 const [LOST, ANSWERED] = [6, 6];
 /**
@@ -17,8 +17,9 @@ const [LOST, ANSWERED] = [6, 6];
  */
 const CONTROLS = 3;
 /**
- * Limit of full-TTL packets per flow of a dead end: more than `LOST / FLOWS`, because a dead end may have a single flow,
- * and more than `ANSWERED`, because many targets answer one packet per second, and the search may have used up their limit.
+ * Limit of full-TTL packets per flow of a dead end: more than `LOST / FLOWS`, because a dead end may have a single
+ * flow, and more than `ANSWERED`, because many targets answer one packet per second, and the search may have used up
+ * their limit.
  */
 const MOST_TIMES = 9;
 /**

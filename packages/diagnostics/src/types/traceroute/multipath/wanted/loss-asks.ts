@@ -7,8 +7,8 @@ const LOST = 3;
 const TO_TARGET = 10;
 
 /**
- * Packets to the hop of the target if routers before it answered some packets only: the search itself sends the target one or
- * two, too few to tell lost packets from limited answers.
+ * Packets to the hop of the target if routers before it answered some packets only: the search itself sends the target
+ * one or two, too few to tell lost packets from limited answers.
  */
 export function lossAsks(packets: readonly TracePacket[]): readonly Ask[] {
   const limited = packets.filter((packet) => !isFull(packet));

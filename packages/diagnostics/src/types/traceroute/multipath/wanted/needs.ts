@@ -46,7 +46,8 @@ function totalOf(
 ): number {
   if (mode === 'full') return 0;
   if (mode === 'parallel') return stop(nextOf(group).size);
-  // As a rule, if one vertex has a second successor, so have the others: one stop too early would miss it at all of them.
+  // As a rule, if one vertex has a second successor, so have the others: one stop too early would miss it at all of
+  // them.
   return balancers > 0 ? stoppingPoint(1, RISK / CONVERGING) : stop(1);
 }
 
@@ -64,10 +65,10 @@ function modeOf(group: readonly Vertex[]): 'full' | 'converging' | 'parallel' {
 }
 
 /**
- * Accepted probability of missing a next hop at a vertex: `RISK_OF_MANY` once it has two. The risks of several balancers
- * add up, so before that the probability decreases with the number of known ones: from the first one on, but not below a
- * third of `RISK`, at vertices that all flows pass, because further flows probe each such hop; from the second one on
- * elsewhere.
+ * Accepted probability of missing a next hop at a vertex: `RISK_OF_MANY` once it has two. The risks of several
+ * balancers add up, so before that the probability decreases with the number of known ones: from the first one on, but
+ * not below a third of `RISK`, at vertices that all flows pass, because further flows probe each such hop; from the
+ * second one on elsewhere.
  */
 function riskAt(found: number, isSole: boolean, balancers: number): number {
   if (found > 1) return RISK_OF_MANY;
@@ -76,8 +77,8 @@ function riskAt(found: number, isSole: boolean, balancers: number): number {
 }
 
 /**
- * True if another vertex has the same next hops, at least two. A further next hop, which both would have, is missed only
- * if both miss it.
+ * True if another vertex has the same next hops, at least two. A further next hop, which both would have, is missed
+ * only if both miss it.
  */
 function isMeshed(vertex: Vertex, group: readonly Vertex[]): boolean {
   const { seenNext } = vertex;

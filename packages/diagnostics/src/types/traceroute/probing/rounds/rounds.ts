@@ -26,8 +26,8 @@ export interface RoundsPlan extends ProbeLoopPlan {
 }
 
 /**
- * Sends one packet per second to each hop of the trace's first flow, to routers less often if the packets do not suffice,
- * and adds them to the trace.
+ * Sends one packet per second to each hop of the trace's first flow, to routers less often if the packets do not
+ * suffice, and adds them to the trace.
  *
  * @param onChange called after each answer and each packet given up
  */
