@@ -157,10 +157,7 @@ function statusFailure({ head }: Step): Failure | null {
   return no('http_status', `The target answered with status ${head.statusCode}.`);
 }
 
-/**
- * Attributes a refusal by the policy to the target if a redirect led there. Other failures name the origin to which a
- * redirect led; without a redirect, one of a server that does not speak TLS names the URL without TLS.
- */
+/** Behind a redirect a refusal by the policy is the target's, and other failures name the place (else `withPlainUrl`). */
 function fromRedirect(failure: Failure, redirects: Redirects, url: URL): Failure {
   const { origin } = url;
   const [first] = redirects;
