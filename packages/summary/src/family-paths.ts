@@ -32,8 +32,7 @@ interface CrossedNetworks {
 }
 
 /**
- * True if one path crosses more networks that the other one does not show than hops of that one may hide; false if the
- * other one shows no network.
+ * True if the hidden hops of `other` cannot hide all networks that only `own` shows. False if `other` shows no network.
  */
 function crossesMore(own: CrossedNetworks, other: CrossedNetworks): boolean {
   const lone = own.networks.filter((network) => !other.networks.includes(network));

@@ -19,7 +19,10 @@ const TURN_MS = 900;
  */
 const MEASURE_EVERY_MS = 60_000;
 
-// `allow-oom`, because a flood may have used up the memory.
+/**
+ * Takes the turn of a coordinator. `allow-oom`, because a flood may have used up the memory. KEYS lock. ARGV its life
+ * (ms). Returns 1 if the turn was taken, 0 if another coordinator has it.
+ */
 const turnScript = defineScript(
   'allow-oom',
   `

@@ -179,7 +179,10 @@ function isSendable(packet: Uint8Array, destination: string, ttl: number, dscp: 
   return packet.length <= MAX_PACKET_BYTES && isIP(destination) !== 0 && isHeader;
 }
 
-/** True if a chosen port to send from belongs to a socket of the kernel; a watch is about such a socket. */
+/**
+ * True if the requested port to send from belongs to a socket of the kernel. False for a watch, which hears errors about
+ * such a socket and sends nothing.
+ */
 async function isBoundToOther({ protocol, identifier, errorsOnly }: PacketSocketOptions): Promise<boolean> {
   return (
     protocol !== 'icmp' && identifier !== undefined && errorsOnly === undefined && isBoundPort(protocol, identifier)

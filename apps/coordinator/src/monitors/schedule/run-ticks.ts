@@ -68,10 +68,10 @@ export function createReadStored(readDefinition: ReadDefinition): ReadStored {
 }
 
 /**
- * Claims the ticks that are due, and starts the check of each.
+ * Claims the ticks that are due, starts the check of each, and postpones those that were missed.
  *
  * @returns a function that does so once, and resolves with the milliseconds until the next tick; `again` if more ticks
- * are due now, undefined if none is due within `lookEveryMs`
+ *   may be due now, undefined if none is due within `lookEveryMs`
  */
 export function createTicks(dependencies: TickDependencies): () => Promise<'again' | number | undefined> {
   const { redis, drawId, lookEveryMs } = dependencies;

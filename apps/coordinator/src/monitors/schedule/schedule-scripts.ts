@@ -126,8 +126,9 @@ return names
 );
 
 /**
- * Removes a task, and writes the parting of its monitor with an event. KEYS outbox, definitions, events of the monitor,
- * its parting. ARGV the task, name, the parting, the event, channel of changes.
+ * Removes a task and, unless another coordinator has done so or the monitor is gone, writes the parting of its monitor
+ * with an event. KEYS outbox, definitions, events of the monitor, its parting. ARGV the task, name, the parting, the
+ * event, channel of changes.
  */
 export const partingScript = defineScript(
   'allow-oom',

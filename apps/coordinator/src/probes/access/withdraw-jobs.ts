@@ -3,7 +3,10 @@ import type { Redis } from 'ioredis';
 
 import { defineScript, runScript } from '../../redis/scripts.ts';
 
-// `allow-oom`, because a flood may have used up the memory.
+/**
+ * Notes withdrawn jobs. `allow-oom`, because a flood may have used up the memory. KEYS withdrawn jobs. ARGV failure
+ * (JSON), then `<job id> <probe>` of each.
+ */
 const noteScript = defineScript(
   'allow-oom',
   `

@@ -49,7 +49,7 @@ function networkOf(text: string): BlockList | undefined {
   return network;
 }
 
-/** True for the name itself and all names below. */
+/** True for the name itself and all names below it. A `*` within the name stands for any characters. */
 function isBelow(host: string, name: string): boolean {
   const bare = name.replace(/^\*?\./, '').replace(/\.$/, '');
   const pattern = (domainToASCII(bare) || bare.toLowerCase())

@@ -8,16 +8,16 @@ import type { IcmpNotice } from '../../shared/icmp-contract.ts';
 import { unsentFailure } from '../../sockets/unsent.ts';
 import { watchIcmp, type HeardIcmp, type IcmpContext, type IcmpWatch } from '../../sockets/icmp/icmp-watch.ts';
 
-/** Response to a datagram. */
+/** What became of a datagram: an answer, or why there is none. */
 export type Heard =
   | { readonly kind: 'answer'; readonly bytes: Uint8Array; readonly rtMs: number }
   /** `notice` is the ICMP error that caused the failure, if known. */
   | { readonly kind: 'failure'; readonly failure: Failure; readonly notice: IcmpNotice | null };
 
 export interface Datagram {
-  /** The response so far. */
+  /** The first answer or failure; null until there is one. */
   readonly heard: () => Heard | null;
-  /** Resolves with the first response. */
+  /** Resolves once `heard` is not null. Never rejects. */
   readonly settled: Promise<void>;
   /** Monotonic, milliseconds; 0 if its socket could not be connected. */
   readonly sentAtMs: number;

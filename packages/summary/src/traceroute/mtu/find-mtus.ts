@@ -62,7 +62,7 @@ function echoFilter(holes: readonly Trace[]): FindingDraft {
   return buildFinding('path_mtu_black_hole', 'info', resultsOf(holes), text);
 }
 
-/** Shows that packets of the trace’s protocol do not vanish as echo requests do; undefined if none does. */
+/** Clause that packets of the trace’s own protocol arrive where echo requests vanish; undefined if that is not known. */
 function passedBy(trace: Trace): string | undefined {
   const { protocol = 'icmp', fullSize } = trace.probeResult.result;
   const arrived = arrivedFrom(trace, holeOf(trace)!);

@@ -19,7 +19,7 @@ export type Answer =
   | { readonly kind: 'unsent' }
   | { readonly kind: 'too-big'; readonly mtu: number };
 
-/** Shares one socket among concurrent tries. */
+/** A socket that concurrent tries share. */
 export interface SharedSocket extends Pick<PacketSocket, 'identifier' | 'send' | 'close'> {
   readonly listeners: Set<Listener>;
   readonly answers: Answers;
