@@ -16,23 +16,21 @@ import { createCompressedCache } from './http/endpoints/compression.ts';
 import { mount, type Endpoint } from './http/endpoints/endpoint.ts';
 import { showHealth, showReadiness, type Readiness } from './http/endpoints/health.ts';
 import { showCaller } from './http/endpoints/me.ts';
-import { followMonitor } from './http/endpoints/monitors/monitor-events.ts';
-import { deleteMonitor, putMonitor } from './http/endpoints/monitors/write-monitors.ts';
-import { listMonitors, monitorMetrics, readMonitor } from './http/endpoints/monitors/read-monitors.ts';
+import { monitorEndpoints } from './http/endpoints/monitors/monitor-endpoints.ts';
 import { documentation } from './http/endpoints/pages.ts';
 import { listAgents, listProbes } from './http/endpoints/probes.ts';
 import { showScreenshot } from './http/endpoints/screenshot.ts';
 import { previewReader } from './http/endpoints/summary/preview.ts';
 import { showShared } from './http/endpoints/summary/sharing.ts';
 import type { StreamTimes } from './http/events/send-events.ts';
-import { createStreamPlaces, type StreamBounds, type StreamPlaces } from './http/events/stream-places.ts';
+import { createStreamPlaces, type StreamBounds } from './http/events/stream-places.ts';
 import { wellKnown, type Contacts } from './http/endpoints/well-known.ts';
 import { showComparison } from './http/endpoints/summary/compare.ts';
 import { showSummary } from './http/endpoints/summary/summary.ts';
 import { showNothing } from './http/endpoints/web-page.ts';
 import { openExchange } from './http/exchange.ts';
 import { bucketsOf, type Bucket, type RateLimits } from './http/limits/buckets.ts';
-import { limitEarly, limitRate, type EarlyLimit, type Limit } from './http/limits/rate-limit.ts';
+import { limitEarly, limitRate, type EarlyLimit } from './http/limits/rate-limit.ts';
 import { createSharedWindow } from './http/limits/shared-window.ts';
 import type { TargetLimits } from './http/limits/target-axes.ts';
 import { createLinks, type Links } from './http/links.ts';
@@ -173,7 +171,7 @@ function publicEndpoints(options: AppOptions, links: Links, web: Page | undefine
     listProbes(probes, limit(buckets.listProbes), compressed),
     listAgents(probes, limit(buckets.listProbes), compressed),
     ...scrapeEndpoints(options, judgeRequest, links, limitEarly(buckets.scrape, window, log)),
-    ...monitorEndpoints(options, streams, limit(buckets.readMonitors)),
+    ...monitorEndpoints({ ...options, streams, limit: limit(buckets.readMonitors) }),
     showCaller({ ...options, limit: limit(buckets.showCaller) }),
     ...documentation({ web, readPreview, document, links, checkTypes }),
     ...wellKnown(links, options.contacts ?? {}),
@@ -194,18 +192,6 @@ function scrapeEndpoints(
     judgeRequest,
   };
   return [probeTarget({ ...scraping, limit }), discoverTargets({ ...scraping, limit: limit.count })];
-}
-
-function monitorEndpoints(options: AppOptions, streams: StreamPlaces, limit: Limit): readonly Endpoint[] {
-  const { monitors } = options;
-  return [
-    listMonitors(monitors, limit),
-    readMonitor(monitors, limit),
-    putMonitor(monitors, limit),
-    deleteMonitor(monitors, limit),
-    followMonitor({ ...options, streams, limit }),
-    monitorMetrics(monitors, limit),
-  ];
 }
 
 function trustProxy(trusted: TrustedProxies | undefined): number | string[] | false {

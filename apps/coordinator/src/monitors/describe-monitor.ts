@@ -3,7 +3,7 @@ import type { Monitor, MonitorInList, MonitorRequest, Run } from '@vantage/contr
 import { describeAlarm, readAlarm } from './definition.ts';
 import type { RunRecord } from './state/judge-run.ts';
 import type { MonitorRecord } from './schedule/monitor-records.ts';
-import type { MonitorState, ProbeMemory } from './state/reduce.ts';
+import type { MonitorState, ProbeMemory } from './state/monitor-state.ts';
 
 /** Replaces the paths of webhooks in responses. */
 export const HIDDEN_PATH = '/…';

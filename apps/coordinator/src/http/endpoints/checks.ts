@@ -1,5 +1,4 @@
 import { isCheckId, type Check, type CheckStart } from '@vantage/contract';
-import { stallTolerantTimeout } from '@vantage/timers';
 import type { Request, Response } from 'express';
 
 import type { AcceptedRequest, AdmitCheck, Checks } from '../../checks/checks.ts';
@@ -14,7 +13,8 @@ import {
 import { apiKeyOf, callerOf } from '../caller.ts';
 import { exchangeOf } from '../exchange.ts';
 import { callerDigest } from '../limits/axes.ts';
-import type { Asked, EarlyLimit, Limit } from '../limits/rate-limit.ts';
+import { countOnce, fulfilled, settled } from '../limits/count-once.ts';
+import type { EarlyLimit, Limit } from '../limits/rate-limit.ts';
 import { clientCost, targetAxes, type TargetLimits } from '../limits/target-axes.ts';
 import type { Links } from '../links.ts';
 import { HttpProblem, NO_SUCH_CHECK } from '../problem.ts';
@@ -135,52 +135,6 @@ async function startCheck(
   const { checkId, probes } = creation;
   const count = probes.length === 1 ? 'one probe' : `${probes.length} probes`;
   return { checkId, message: `The ${accepted.checkType.type} check runs from ${count}.` };
-}
-
-/** If the probes cannot be read in this time, the request is counted without its targets. */
-const COUNT_CLIENT_AFTER_MS = 1_250;
-
-interface Counter {
-  /** Counts the request with its targets before the check is accepted; false if a limit refuses it. Never rejects. */
-  readonly admit: (asked: Partial<Asked>) => Promise<boolean>;
-  /**
-   * Counts the request without targets, unless it was counted before.
-   *
-   * @throws HttpProblem 429
-   */
-  readonly counted: () => Promise<void>;
-}
-
-/** Counts a request exactly once, whatever its outcome. */
-function countOnce(count: (asked: Partial<Asked>) => Promise<void>): Counter {
-  let counting: Promise<PromiseSettledResult<void>> | undefined;
-  const start = (asked: Partial<Asked>): Promise<PromiseSettledResult<void>> => {
-    cancel();
-    counting ??= settled(count(asked));
-    return counting;
-  };
-  const cancel = stallTolerantTimeout(COUNT_CLIENT_AFTER_MS, () => void start({}));
-  return {
-    // A request that was already counted without its targets is not admitted.
-    admit: async (asked) => counting === undefined && (await start(asked)).status === 'fulfilled',
-    counted: async () => {
-      const counted = await start({});
-      if (counted.status === 'rejected') throw counted.reason;
-    },
-  };
-}
-
-/** Like `Promise.allSettled`, for one promise and with a quarter of its objects. */
-function settled<T>(promise: Promise<T>): Promise<PromiseSettledResult<T>> {
-  return promise.then(
-    (value) => ({ status: 'fulfilled', value }),
-    (reason: unknown) => ({ status: 'rejected', reason }),
-  );
-}
-
-function fulfilled<T>(outcome: PromiseSettledResult<T>): T {
-  if (outcome.status === 'rejected') throw outcome.reason;
-  return outcome.value;
 }
 
 export function readCheck(options: CheckEndpointsOptions): Endpoint {

@@ -13,7 +13,8 @@ import { describeEvent, type EventFacts } from '../state/describe-events.ts';
 import { judgeRun } from '../state/judge-run.ts';
 import { claimOpen, commitRun, LEASE_MS, readOpen, type OpenTick, type ChangeTask } from './monitor-records.ts';
 import { followPaths, type PathFollowing } from './follow-paths.ts';
-import { reduce, type ReducedEvent, type MonitorState } from '../state/reduce.ts';
+import type { MonitorState, ReducedEvent } from '../state/monitor-state.ts';
+import { reduce } from '../state/reduce.ts';
 import type { ReadStored } from './run-ticks.ts';
 import { probesToTrace, readTrace } from './trace-request.ts';
 

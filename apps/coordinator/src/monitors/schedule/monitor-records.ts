@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 import { runScript } from '../../redis/scripts.ts';
 import { MISSED_AFTER_MS, type MonitorOwner, type StoredMonitor } from '../definition.ts';
 import type { JudgedRun, RunRecord } from '../state/judge-run.ts';
-import type { MonitorState } from '../state/reduce.ts';
+import type { MonitorState } from '../state/monitor-state.ts';
 import {
   claimDueScript,
   claimScript,

@@ -1,6 +1,6 @@
 import type { DefinitionReading, MonitorDefinition, ReadDefinition } from '../definition.ts';
 import { probesIn } from '../state/describe-events.ts';
-import type { MonitorState } from '../state/reduce.ts';
+import type { MonitorState } from '../state/monitor-state.ts';
 
 const MOST_FAILING = 5;
 const MOST_WORKING = 3;

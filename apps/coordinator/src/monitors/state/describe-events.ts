@@ -1,6 +1,6 @@
 import type { MonitorEvent as PublicEvent } from '@vantage/contract';
 
-import type { EvaluatedState, ReducedEvent, MonitorState } from './reduce.ts';
+import type { EvaluatedState, MonitorState, ReducedEvent } from './monitor-state.ts';
 
 /** Fields common to all events of a tick. */
 export interface EventFacts {

@@ -3,7 +3,7 @@ import { evidenceByProbe, otherFamilyOf, summarize, type Evidence, type ProbeFac
 
 import type { MonitorDefinition } from '../definition.ts';
 import { judgeResult } from './expectations.ts';
-import type { TickOutcome } from './reduce.ts';
+import type { TickOutcome } from './monitor-state.ts';
 
 /** Outcome of a tick; times are milliseconds since the epoch. */
 export interface RunRecord {

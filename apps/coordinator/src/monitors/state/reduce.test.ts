@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 
 import { readAlarm, type AlarmRule } from '../definition.ts';
-import { reduce, type ReducedEvent, type MonitorState, type TickOutcome } from './reduce.ts';
+import type { MonitorState, ReducedEvent, TickOutcome } from './monitor-state.ts';
+import { reduce } from './reduce.ts';
 
 const rule = readAlarm({ when: '3 of 5', networks: 2, for: 2 })!;
 

@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import type { RunAtProbe } from '@vantage/contract';
 
 import { readAlarm, type AlarmRule } from '../definition.ts';
-import { reduce, type MonitorState, type TickOutcome } from './reduce.ts';
+import type { MonitorState, TickOutcome } from './monitor-state.ts';
+import { reduce } from './reduce.ts';
 
 const HOURS = 10_000;
 /** Ticks of a simulated hour: a fifth of the real sixty, to be faster. */

@@ -1,0 +1,83 @@
+import type { Agreement, MonitorStateName, RunAtProbe } from '@vantage/contract';
+
+/** The results of a tick. */
+export interface TickOutcome {
+  readonly tick: number;
+  /** Due time of the tick, milliseconds since the epoch. */
+  readonly atMs: number;
+  readonly headline: string | null;
+  readonly probes: Readonly<Record<string, RunAtProbe & ProbePlace>>;
+}
+
+export interface ProbePlace {
+  readonly network: string | null;
+  readonly country: string | null;
+}
+
+/** What a monitor remembers of a probe. */
+export interface ProbeMemory extends RunAtProbe, ProbePlace {
+  readonly sinceMs: number;
+  /** Tick of the probe's last result. */
+  readonly tick: number;
+  /** Tick at which the probe last measured; a state of an earlier release has none. */
+  readonly measuredTick?: number | undefined;
+  /** `o` and `f` for the last ticks at which the probe measured, oldest first. */
+  readonly history: string;
+  readonly flapping: boolean;
+}
+
+export interface MonitorState {
+  /** Number of the last evaluated tick. */
+  readonly tick: number;
+  readonly atMs: number;
+  readonly state: MonitorStateName;
+  readonly sinceMs: number;
+  /**
+   * Measured ticks in a row that spoke for another state; for `unknown`, ticks in a row without enough measurements.
+   */
+  readonly turning: Turning | null;
+  /** A pending change that is paused while too few probes measure: those ticks count neither for nor against it. */
+  readonly suspended?: Turning | null | undefined;
+  /**
+   * Start of the alarm, which lasts from a change to bad until a change to ok. A state of an earlier release has
+   * none.
+   */
+  readonly alarmSinceMs?: number | null | undefined;
+  /** Null until the first tick after a change of the definition. */
+  readonly agreement: Agreement | null;
+  readonly headline: string | null;
+  /** The traceroute that followed the monitor's change to bad. */
+  readonly traceId?: string | null;
+  /** The check with the path to compare with, by probe; for traceroute monitors. */
+  readonly pathChecks?: Readonly<Record<string, string>> | undefined;
+  /** The last checks without a certain change of the path, with the hash of the path, oldest first, by probe. */
+  readonly pathRuns?: Readonly<Record<string, readonly (readonly [id: string, hash: string])[]>> | undefined;
+  readonly probes: Readonly<Record<string, ProbeMemory>>;
+}
+
+/** The state after a tick. */
+export interface EvaluatedState extends MonitorState {
+  readonly agreement: Agreement;
+}
+
+interface Turning {
+  readonly to: MonitorStateName;
+  readonly ticks: number;
+}
+
+export type ReducedEvent =
+  | {
+      readonly kind: 'state';
+      readonly tick: number;
+      readonly atMs: number;
+      readonly from: MonitorStateName;
+      readonly to: MonitorStateName;
+    }
+  | {
+      readonly kind: 'probe';
+      readonly tick: number;
+      readonly atMs: number;
+      readonly probe: string;
+      readonly from: RunAtProbe['state'];
+      readonly to: RunAtProbe['state'];
+    };
