@@ -67,7 +67,7 @@ async function run(config: Config, { log, dropped }: OpenLog): Promise<void> {
     await telemetry.close();
     await geo.close();
   };
-  // Before anyone is told that it listens: a signal may follow at once.
+  // Before the log line and the message that it listens: a signal may follow them at once.
   stopWhenTold(stop, log);
   core.announceUrl(server.publicUrl);
   await telemetry.watch(core, modules, dropped).catch(rejectAddress('METRICS_HOST, METRICS_PORT'));
