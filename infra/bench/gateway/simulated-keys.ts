@@ -37,7 +37,11 @@ export async function enrol(redisUrl: string, keys: readonly SimulatedKey[]): Pr
   redis.disconnect();
 }
 
-/** @param origin of the address that the agent connects to */
+/**
+ * Answers the challenge of a gateway.
+ *
+ * @param origin of the address that the agent connects to
+ */
 export function prove(
   { probeId, publicKey, privateKey }: SimulatedKey,
   origin: string,

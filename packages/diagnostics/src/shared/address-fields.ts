@@ -12,7 +12,7 @@ export const addressesField = {
   }),
 };
 
-/** The measured address of a target, and all of its name if it has several. */
+/** The measured address of a target, and the first `MAX_RESULT_ADDRESSES` of its name if it has several. */
 export function addressFields({ address, addresses }: Pick<Target, 'address' | 'addresses'>): {
   resolvedIp: string;
   addresses?: string[];

@@ -525,7 +525,7 @@ describe('several coordinators', () => {
 
     await photographer(id, on, [first]);
 
-    // By then each coordinator has checked the lost probe at least once more.
+    // Each coordinator reads the probes once more: by then a second one would have asked another probe, too.
     const looked = [...others, bed.core].map((core) => core.knownProbes());
     await Promise.all(looked);
     await until(async () => !(await members()).some((member) => member === `${id} ${first}`));
