@@ -316,6 +316,47 @@ describe('loss on all ways of a search', () => {
   });
 });
 
+describe('an outage beyond a balancer', () => {
+  const linux: Impairments['limits'] = () => ({ burst: 6, perSecond: 1 });
+  it.each<[string, Network, Impairments]>([
+    ['both ways pass nothing on', long, { holes: ['first.0.1', 'first.1.1'] }],
+    ['the first routers pass nothing on', long, { holes: ['first.0.0', 'first.1.0'] }],
+    ['both ways are gone', long, { gone: ['first.0.0', 'first.1.0'] }],
+    ['both ways end behind one router', long, { holes: ['end'] }],
+    ['the ways have different lengths', networks['unequal by 3']!, { holes: ['first.0.0', 'first.1.2'] }],
+    ['one way has another balancer', networks['nested']!, { holes: ['first.1.0', 'first.0.0.0.0', 'first.0.0.1.0'] }],
+    ['there are eight ways', eight, { holes: Array.from({ length: 8 }, (_, way) => `first.${way}.1`) }],
+    [
+      'there are 16 ways',
+      networks['16 long ways']!,
+      { holes: Array.from({ length: 16 }, (_, way) => `first.${way}.1`) },
+    ],
+    ['the balancer chooses by packet', byPacket, { holes: ['first.0.0', 'first.1.0'] }],
+    ['routers limit their answers', long, { holes: ['first.0.1', 'first.1.1'], limits: linux }],
+    [
+      'routers of one network lose packets',
+      long,
+      { holes: ['first.0.1', 'first.1.1'], loss: (name) => (name.startsWith('first.0') ? 0.15 : 0) },
+    ],
+    ['round trips are long', long, { holes: ['first.0.1', 'first.1.1'], slow: () => 200 }],
+  ])('ends as proved silence, well before the deadline: %s', async (_reason, network, impairments) => {
+    for (const protocol of ['icmp', 'udp'] as const) {
+      for (let seed = 1; seed <= RUNS; seed += 1) {
+        const { verdict, findings } = await summaryOver(network, { ...impairments, isOut: true }, seed, {
+          ...all,
+          protocol,
+        });
+
+        expect({ seed, verdict, codes: findings.map(({ code }) => code) }).toEqual({
+          seed,
+          verdict: 'down',
+          codes: expect.arrayContaining(['down_everywhere', 'path_stops']),
+        });
+      }
+    }
+  });
+});
+
 describe('a clean path whose routers and target limit their answers as Linux does', () => {
   const limits = (): { readonly burst: number; readonly perSecond: number } => ({ burst: 6, perSecond: 1 });
   const found = async (network: string, options: Options, slowMs: number): Promise<readonly string[]> => {

@@ -29,6 +29,8 @@ export interface Impairments {
   readonly slow?: (name: string) => number;
   /** After this many packets of the trace, nothing gets beyond this node. */
   readonly breaks?: { readonly after: number; readonly at: string };
+  /** True if the echo requests of the search for the path MTU get no answer either. */
+  readonly isOut?: boolean;
   /** After this many packets the flows change their paths. */
   readonly rehashes?: number;
 }
@@ -68,7 +70,7 @@ export function impairedNetwork(
   };
   const answers = answerer(impairments);
   return (sent) => {
-    if (sent.packet.length >= MTU_SEARCH_BYTES) return [arrived(sent)];
+    if (sent.packet.length >= MTU_SEARCH_BYTES) return impairments.isOut === true ? [] : [arrived(sent)];
     sentCount += 1;
     const isBroken = breaks !== undefined && sentCount > breaks.after;
     let name = FIRST;

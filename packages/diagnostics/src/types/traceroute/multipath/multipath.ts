@@ -19,7 +19,7 @@ export function multipathOf(trace: Trace, format: HopFormat): Multipath {
   const reaching = reachingOf(graph, survey, trace);
   const broken = new Set(provedDeadEnds(survey, trace.packets).map(({ key }) => key));
   return {
-    complete: !trace.isCut && trace.failure === null,
+    complete: !trace.isCut && trace.isIncomplete !== true && trace.failure === null,
     packets: trace.packets.length,
     nodes: graph.nodes.map((node) => ({
       ...nodeOf(node, reaching, trace, format),

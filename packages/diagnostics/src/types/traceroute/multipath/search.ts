@@ -9,10 +9,9 @@ import { viewFlows } from '../probing/flow-view.ts';
 import { BURST, BURST_EVERY_MS, STALL_MS, WINDOW } from '../probing/probe-loop.ts';
 import { answered, type Trace } from '../probing/trace-state.ts';
 import { doubtAwaited, giveUp, leaveOutAwaited, type TracePacket } from '../probing/trace.ts';
-import { MAX_WAIT_MS } from '../probing/waits.ts';
-import { awaitedIn, sendAsk, silentAt, silentIn, underWay, type SearchPlan } from './under-way.ts';
-import { nextAsks } from './wanted/next-asks.ts';
-import { scoutAsks } from './wanted/scouts.ts';
+import { MAX_WAIT_MS, silenceRestMs } from '../probing/waits.ts';
+import { awaitedIn, sendAsk, silentIn, silentInMs, underWay, type SearchPlan } from './under-way.ts';
+import { asksOf, isTargetDue, isTargetSilent, pathAsks } from './wanted/wanted.ts';
 import type { Ask } from './survey.ts';
 
 /** Shortest interval between two published states: those of hundreds of flows are large. */
@@ -46,6 +45,8 @@ class Search {
   private asks: Ask[] = [];
   private stopTimer = (): void => undefined;
   private isOpening = false;
+  /** True once a silent target alone is asked. */
+  private isScouting = false;
   private shownMs = -Infinity;
   private isOver = false;
 
@@ -90,6 +91,7 @@ class Search {
     this.trace.isCut = isCut;
     this.trace.stalledMs = (this.trace.stalledMs ?? 0) + this.clock.stalledMs();
     leaveOutAwaited(this.trace.packets);
+    this.trace.isIncomplete = !isCut && pathAsks(this.trace, this.plan).length > 0;
     this.look();
     this.resolve();
   }
@@ -112,25 +114,26 @@ class Search {
     // Answers may be waiting to be read: only a timer, which reads first, declares a packet silent.
     if (isDue && silentIn(this.trace.packets, this.clock.now()).length > 0) this.believeSilence(this.giveUpSilent);
     const leftMs = this.endsAtMs - performance.now();
-    if (isDue && leftMs <= 0) return this.finish(true);
+    if (isDue && leftMs <= 0) return this.finish(this.asks.length > 0 || !isTargetSilent(this.trace, this.plan));
+    if (!this.isScouting && isTargetDue(this.trace, this.plan, leftMs)) {
+      this.isScouting = true;
+      this.asks = [];
+    }
     this.sendBurst();
     const awaited = awaitedIn(this.trace.packets);
     if (this.asks.length === 0 && awaited.length === 0 && !this.isOpening) {
-      if (this.plan.maxPackets <= this.trace.packets.length) return this.finish(this.wanted().length > 0);
-      this.asks = [...this.wanted()];
-      if (this.asks.length === 0) return this.finish(false);
-      return this.openFor(this.asks);
+      const asks = asksOf(this.trace, this.plan, this.isScouting);
+      if (this.plan.maxPackets <= this.trace.packets.length) return this.finish(asks.length > 0);
+      this.asks = [...asks];
+      if (this.asks.length > 0) return this.openFor(this.asks);
+      const lateMs = silenceRestMs(this.trace.packets, this.clock.now());
+      return lateMs === 0 ? this.finish(false) : this.wait(Math.min(leftMs, lateMs));
     }
-    const restMs = Math.min(leftMs, this.restMs(awaited));
-    this.stopTimer = readFirstTimer(() => this.step(true), Math.max(leastRestMs(this.clock), Math.ceil(restMs)));
+    this.wait(Math.min(leftMs, this.restMs(awaited)));
   }
 
-  private wanted(): readonly Ask[] {
-    const { trace, plan } = this;
-    const room = Math.max(1, plan.maxPackets - trace.packets.length);
-    const counted = trace.packets.filter(({ isLeftOut }) => isLeftOut !== true);
-    const asks = nextAsks(counted, plan.flows.length, plan.maxHops, room);
-    return (asks.length > 0 ? asks : scoutAsks(counted, plan.flows.length, plan)).slice(0, room);
+  private wait(restMs: number): void {
+    this.stopTimer = readFirstTimer(() => this.step(true), Math.max(leastRestMs(this.clock), Math.ceil(restMs)));
   }
 
   /** Opens the flows that the packets need, then continues. */
@@ -154,31 +157,25 @@ class Search {
 
   private sendBurst(): void {
     if (this.isOpening) return;
-    for (
-      let burst = 0;
-      burst < BURST && this.asks.length > 0 && underWay(this.trace.packets, this.clock.now()) < WINDOW;
-      burst += 1
-    ) {
-      if (this.trace.packets.length >= this.plan.maxPackets) this.asks = [];
-      else this.send(this.asks.shift()!);
+    const { packets } = this.trace;
+    const onSent = ({ answer }: TracePacket): void => (answer === null || this.isOver ? undefined : this.noteChange());
+    for (let left = BURST; left > 0 && underWay(packets, this.clock.now()) < WINDOW; left -= 1) {
+      if (packets.length >= this.plan.maxPackets) this.asks = [];
+      const ask = this.asks.shift();
+      if (ask === undefined) return;
+      sendAsk(ask, packets, this.plan, this.clock, onSent);
     }
-  }
-
-  private send(ask: Ask): void {
-    sendAsk(ask, this.trace.packets, this.plan, this.clock, (packet) => {
-      if (packet.answer !== null && !this.isOver) this.noteChange();
-    });
   }
 
   private receive(flow: number, received: ReceivedPacket): void {
     if (this.isOver) return;
     // Reading the clock notes a stall, after which the packet may have been read late.
     this.clock.now();
-    const { plan, trace } = this;
+    const { plan } = this;
+    const { packets } = this.trace;
     const match = plan.flows[flow]!.flow.match(received);
-    const packet = match === undefined ? undefined : answered(trace.packets, flow, match);
-    if (match === undefined || packet === undefined || isTooLate(packet, received)) return;
-    if (!takeAnswer(packet, match, received, plan, trace.packets)) return;
+    const packet = match && answered(packets, flow, match);
+    if (!match || !packet || isTooLate(packet, received) || !takeAnswer(packet, match, received, plan, packets)) return;
     this.noteChange();
     this.step(false);
   }
@@ -193,7 +190,7 @@ class Search {
   private restMs(awaited: readonly TracePacket[]): number {
     if (this.isOpening) return MAX_WAIT_MS;
     const now = this.clock.now();
-    const silentIn = awaited.map((packet) => silentAt(packet, this.trace.packets) - now);
+    const silentIn = awaited.map((packet) => silentInMs(packet, this.trace.packets, now));
     if (this.asks.length === 0) return Math.min(...silentIn);
     return underWay(this.trace.packets, this.clock.now()) < WINDOW ? BURST_EVERY_MS : Math.min(STALL_MS, ...silentIn);
   }

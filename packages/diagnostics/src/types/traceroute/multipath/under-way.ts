@@ -40,14 +40,14 @@ export function awaitedIn(packets: readonly TracePacket[]): TracePacket[] {
   return packets.filter(isAwaited);
 }
 
-/** Time, milliseconds by the clock of the search, at which an unanswered packet is given up. */
-export function silentAt(packet: TracePacket, packets: readonly TracePacket[]): number {
-  return packet.awaitedMs + patienceMs(packet, packets);
+/** Milliseconds until an unanswered packet is given up. */
+export function silentInMs(packet: TracePacket, packets: readonly TracePacket[], nowMs: number): number {
+  return packet.awaitedMs + patienceMs(packet, packets, nowMs) - nowMs;
 }
 
 /** Unanswered packets that are to be given up. */
 export function silentIn(packets: readonly TracePacket[], nowMs: number): readonly TracePacket[] {
-  return awaitedIn(packets).filter((packet) => silentAt(packet, packets) <= nowMs);
+  return awaitedIn(packets).filter((packet) => silentInMs(packet, packets, nowMs) <= 0);
 }
 
 /** Number of packets that occupy the window: they are awaited, but for less than `STALL_MS`. */

@@ -13,6 +13,8 @@ export interface Trace {
   failure: Failure | null;
   /** True if time ran out or the probe was interrupted before all wanted packets were sent. */
   isCut: boolean;
+  /** True if time for the search of all paths ran out, although all wanted packets to the target itself were sent. */
+  isIncomplete?: boolean;
   /** Rounds whose packets were sent, the trace included; absent if no rounds were requested. */
   rounds?: number;
   /** True if rounds were not sent in time because the probe stood still. */

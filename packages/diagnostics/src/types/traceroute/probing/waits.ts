@@ -26,15 +26,40 @@ export function waitMs(packet: TracePacket, packets: readonly TracePacket[], vie
 
 /**
  * Milliseconds for which the answer to a packet is awaited while some flows have not ended: derived from answers to
- * other packets, `MAX_WAIT_MS` without any.
+ * other packets. Without any, `MAX_WAIT_MS`, and less once one packet to this hop or a nearer one was awaited so long.
+ *
+ * @param nowMs by the clock of `awaitedMs`
  */
-export function patienceMs(packet: TracePacket, packets: readonly TracePacket[]): number {
+export function patienceMs(packet: TracePacket, packets: readonly TracePacket[], nowMs: number): number {
   const { ttl } = packet;
-  if (isFull(packet)) return bounded(WAIT_RTTS * slowest(packets), KNOWN_HOP_MS);
+  // While the target is silent, these packets are a second apart, and the last ones are awaited together.
+  if (isFull(packet)) return packets.some(isArrived) ? shortestMs(packets) : KNOWN_HOP_MS;
   const here = slowest(packets.filter((one) => one.ttl === ttl));
   if (here > 0) return bounded(WAIT_RTTS * here, KNOWN_HOP_MS);
   const beyond = slowest(packets.filter((one) => one.ttl > ttl));
-  return beyond > 0 ? bounded(WAIT_RTTS * beyond, SILENT_HOP_MS) : MAX_WAIT_MS;
+  if (beyond > 0) return bounded(WAIT_RTTS * beyond, SILENT_HOP_MS);
+  const isSilent = (one: TracePacket): boolean => one.answer === null && nowMs - one.awaitedMs >= MAX_WAIT_MS;
+  return packets.some((one) => one.ttl <= ttl && isSilent(one)) ? shortestMs(packets) : MAX_WAIT_MS;
+}
+
+/** Milliseconds until every packet beyond the last answer, or with the full TTL, was awaited for `MAX_WAIT_MS`; 0 if all were. */
+export function silenceRestMs(packets: readonly TracePacket[], nowMs: number): number {
+  const last = Math.max(0, ...packets.flatMap((one) => (one.answer === null || isFull(one) ? [] : [one.ttl])));
+  const silent = packets.filter((one) => one.isGivenUp && one.answer === null && one.ttl > last);
+  return Math.max(0, ...silent.map(({ awaitedMs }) => awaitedMs + MAX_WAIT_MS - nowMs));
+}
+
+/** Milliseconds that packets with the full TTL take if none is answered. */
+export function fullTtlMs(count: number): number {
+  return count * KNOWN_HOP_MS + MAX_WAIT_MS;
+}
+
+function isArrived({ answer }: TracePacket): boolean {
+  return answer?.kind === 'target';
+}
+
+function shortestMs(packets: readonly TracePacket[]): number {
+  return bounded(WAIT_RTTS * slowest(packets), KNOWN_HOP_MS);
 }
 
 function fullWaitMs(packet: TracePacket, packets: readonly TracePacket[]): number {

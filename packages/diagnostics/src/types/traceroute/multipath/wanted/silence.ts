@@ -38,8 +38,17 @@ export function asksInSilence(survey: Survey, maxHops: number, isWanted: (vertex
       );
       const missing = here.filter((flow) => slots.get(flow)?.has(ttl) !== true);
       const asked = here.length - missing.length;
-      return missing.slice(0, Math.max(0, count - asked)).map((flow) => ({ flow, ttl }));
+      const own = missing.slice(0, Math.max(0, count - asked)).map((flow) => ({ flow, ttl }));
+      return next.size > 0 ? own : [...own, ...asksBeyond(vertex, here.slice(0, count), survey, maxHops)];
     });
+}
+
+/** Packets of the flows to all hops that may be silent behind the last known silent one. */
+function asksBeyond({ ttl, silence }: Vertex, flows: readonly number[], { slots }: Survey, maxHops: number): Ask[] {
+  const last = Math.min(maxHops, ttl + GAP_LIMIT - silence);
+  const hops = Array.from({ length: Math.max(0, last - ttl) }, (_, index) => ttl + 1 + index);
+  const asks = hops.flatMap((hop) => flows.map((flow) => ({ flow, ttl: hop })));
+  return asks.filter((one) => slots.get(one.flow)?.has(one.ttl) !== true);
 }
 
 /** The silent hop with which a silence begins. */

@@ -1,0 +1,51 @@
+import { FULL_QUERIES, type Trace } from '../../probing/trace-state.ts';
+import { isAwaited, type TracePacket } from '../../probing/trace.ts';
+import { fullTtlMs } from '../../probing/waits.ts';
+import type { SearchPlan } from '../under-way.ts';
+import type { Ask } from '../survey.ts';
+import { nextAsks } from './next-asks.ts';
+import { scoutAsks } from './scouts.ts';
+
+/**
+ * The next packets: of the search for paths, then to a target that no flow has reached; none if there is no more to ask.
+ *
+ * @param isOfTarget true to ask the target only
+ */
+export function asksOf(trace: Trace, plan: SearchPlan, isOfTarget: boolean): readonly Ask[] {
+  const asks = isOfTarget ? [] : pathAsks(trace, plan);
+  return asks.length > 0 ? asks : targetAsks(trace, plan);
+}
+
+/** The next packets of the search for paths; none if it is complete. */
+export function pathAsks(trace: Trace, plan: SearchPlan): readonly Ask[] {
+  const room = roomOf(trace, plan);
+  return nextAsks(countedOf(trace), plan.flows.length, plan.maxHops, room).slice(0, room);
+}
+
+function targetAsks(trace: Trace, plan: SearchPlan): readonly Ask[] {
+  return scoutAsks(countedOf(trace), plan.flows.length, plan).slice(0, roomOf(trace, plan));
+}
+
+/** True if the target is silent, and what is left of time or packets is needed to ask it: a proof of its silence is worth more than another path. */
+export function isTargetDue(trace: Trace, { budgetMs, maxPackets, maxHops }: SearchPlan, leftMs: number): boolean {
+  if (hasArrived(trace)) return false;
+  const left = maxPackets - trace.packets.length;
+  return leftMs <= Math.min(budgetMs / 2, fullTtlMs(FULL_QUERIES)) || left <= FULL_QUERIES + maxHops;
+}
+
+/** True if the silence of the target is proved as far as a search proves it: only late answers are awaited. */
+export function isTargetSilent(trace: Trace, plan: SearchPlan): boolean {
+  return !hasArrived(trace) && !trace.packets.some(isAwaited) && targetAsks(trace, plan).length === 0;
+}
+
+function hasArrived({ packets }: Trace): boolean {
+  return packets.some(({ answer }) => answer?.kind === 'target');
+}
+
+function countedOf({ packets }: Trace): readonly TracePacket[] {
+  return packets.filter(({ isLeftOut }) => isLeftOut !== true);
+}
+
+function roomOf({ packets }: Trace, { maxPackets }: SearchPlan): number {
+  return Math.max(1, maxPackets - packets.length);
+}
