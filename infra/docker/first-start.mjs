@@ -111,8 +111,8 @@ async function probes() {
     const number = id.slice(-1);
     const place = ['--datacenter', `Demo datacenter ${number}`, '--country', country];
     const network = ['--isp', `Demo network ${number}`, '--asn', asn];
-    const env = ['--env', join(agents, id, 'agent.env')];
-    admin(['add', id, '--name', `Demo probe ${number}`, ...place, ...network, '--tag', 'demo', ...env]);
+    const files = ['--metrics', `${id}:9464`, '--env', join(agents, id, 'agent.env')];
+    admin(['add', id, '--name', `Demo probe ${number}`, ...place, ...network, '--tag', 'demo', ...files]);
   }
 }
 

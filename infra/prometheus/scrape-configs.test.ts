@@ -11,20 +11,21 @@ import { itNeeding } from '@vantage/test-support/needs';
 
 const itWithPromtool = itNeeding(await packagesMissing(['prometheus']), process.env['CI']);
 
-/** The YAML blocks of docs/prometheus.md that are for Prometheus; others are files of modules. */
+/** The YAML blocks of the documentation that are for Prometheus; others are files of modules. */
 function configurations(): readonly string[] {
-  const page = readFileSync(join(import.meta.dirname, '../../docs/prometheus.md'), 'utf8');
+  const pages = ['prometheus', 'operations'];
+  const page = pages.map((name) => readFileSync(join(import.meta.dirname, `../../docs/${name}.md`), 'utf8')).join('\n');
   const blocks = [...page.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text = '']) => text);
   return blocks.filter((text) => text.startsWith('scrape_configs:'));
 }
 
-describe('the scrape configurations of the page', () => {
+describe('the scrape configurations of the documentation', () => {
   itWithPromtool('pass promtool', async () => {
     const { program, environment } = await unpackPackages('prometheus');
     const folder = mkdtempSync(join(tmpdir(), 'vantage-scrapes-'));
     try {
       const blocks = configurations();
-      expect(blocks.length).toBeGreaterThanOrEqual(2);
+      expect(blocks.length).toBeGreaterThanOrEqual(3);
       for (const [index, text] of blocks.entries()) {
         const file = join(folder, `${index}.yml`);
         // Replaces the key file, which only an operator has.

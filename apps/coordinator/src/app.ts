@@ -45,7 +45,7 @@ import {
 import { createPairResolver } from './http/requests/resolve-pair.ts';
 import type { KeyRing } from './keys/key-ring.ts';
 import type { MonitorReads, MonitorWrites } from './monitors/monitors.ts';
-import { discoverTargets } from './http/scrapes/discovery.ts';
+import { discovery } from './http/scrapes/discovery.ts';
 import { probeTarget } from './http/scrapes/probe.ts';
 import { createScrapeAccess } from './http/scrapes/scrape-access.ts';
 import type { Modules } from './modules/follow-modules.ts';
@@ -191,7 +191,7 @@ function scrapeEndpoints(
     links,
     judgeRequest,
   };
-  return [probeTarget({ ...scraping, limit }), discoverTargets({ ...scraping, limit: limit.count })];
+  return [probeTarget({ ...scraping, limit }), ...discovery({ ...scraping, limit: limit.count })];
 }
 
 function trustProxy(trusted: TrustedProxies | undefined): number | string[] | false {

@@ -211,13 +211,13 @@ export const settings = {
     kind: list(network),
     default: '',
     description:
-      'Addresses and CIDRs of clients that may use `GET /probe` and `GET /sd` without an API key. Default: none.',
+      'Addresses and CIDRs of clients that may use `GET /probe`, `GET /sd` and `GET /sd/agents` without an API key. Default: none.',
   }),
   rateLimitScrape: setting({
     env: 'RATE_LIMIT_SCRAPE',
     kind: integer(1, HIGHEST_LIMIT),
     default: '1200',
-    description: 'Requests a minute of one client address to `GET /probe` and `GET /sd` together.',
+    description: 'Requests a minute of one client address to `GET /probe`, `GET /sd` and `GET /sd/agents` together.',
   }),
   targetLimit: setting({
     env: 'RATE_LIMIT_TARGET',

@@ -109,7 +109,7 @@ function fakes(): Omit<AppOptions, 'log' | 'checks' | 'rateLimitRedis' | 'public
     idempotencyStore: { claim: async () => ({ kind: 'under-way' }) },
     streamBounds: { perClient: 1e6, total: 1e6 },
     keys: { find: () => ({ refused: 'unknown' }), look: async () => undefined },
-    probes: { list: async () => ({}), agents: async () => ({}) },
+    probes: { list: async () => ({}), agents: async () => ({}), metricsAddresses: async () => new Map() },
     monitors: noMonitors,
     readiness: async () => [],
     warnings: () => [],

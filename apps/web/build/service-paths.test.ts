@@ -14,6 +14,7 @@ describe('the paths that the page in development leaves to the service', () => {
     '/metrics/monitors',
     '/probe?target=example.com',
     '/sd',
+    '/sd/agents',
     '/openapi.json',
   ])('have %s', (path) => {
     expect(path).toMatch(new RegExp(OF_THE_SERVICE));

@@ -17,8 +17,8 @@ export function nearestWord(written: string, known: readonly string[]): string |
 }
 
 /**
- * The allowed value closest to a wrong one, as `nearestWord`; undefined if none is close. `ipv6`, `v6` and the text `6` are
- * close to the number 6.
+ * The allowed value closest to a wrong one, as `nearestWord`; undefined if none is close. `ipv6`, `v6` and the text
+ * `6` are close to the number 6.
  */
 export function nearestValue(written: unknown, allowed: readonly unknown[]): string | undefined {
   if (typeof written !== 'string' && typeof written !== 'number') return undefined;

@@ -43,7 +43,7 @@ export const problemTypes = {
   'scrape-refused': {
     status: 403,
     title: 'Scraping is not allowed',
-    help: '`GET /probe` and `GET /sd` need an API key, or an address in the networks of `SCRAPE_NETWORKS`.',
+    help: '`GET /probe`, `GET /sd` and `GET /sd/agents` need an API key, or an address in the networks of `SCRAPE_NETWORKS`.',
   },
   'not-found': {
     status: 404,

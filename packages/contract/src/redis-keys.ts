@@ -35,6 +35,8 @@ export const redisKeys = {
    * coordinators read.
    */
   offeredAddresses: 'probes:offers',
+  /** Hash of probe id → `host:port` of its agent's metrics, for Prometheus. Operator commands write, coordinators read. */
+  metricsAddresses: 'probes:metrics',
   /** Lock of the coordinator that measures the key sizes of probes. Written by coordinators. */
   keyQuotaLock: 'probes:guard',
   /** Hash of probe id → state of its enrolled agent, JSON. Coordinators and operator commands only. */

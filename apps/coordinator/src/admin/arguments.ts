@@ -7,6 +7,7 @@ import { keyUsages } from './keys/key-arguments.ts';
 import { readInvitation, type Invitation } from './invitation.ts';
 import { commandFault, optionFault } from './option-faults.ts';
 import { recordFaultLine, readRecord } from './record.ts';
+import { isMetricsAddress } from '../probes/metrics-addresses.ts';
 import { readOffer, type Offer } from '../probes/offers.ts';
 import type { ProbeValidators } from '../probes/registry/probe-validators.ts';
 
@@ -16,6 +17,7 @@ export type AdminCommand =
       readonly command: 'add';
       readonly record: ProbeRecord;
       readonly recordOnly: boolean;
+      readonly metrics: string | undefined;
       readonly noCa: boolean;
     } & Output)
   | ({
@@ -27,13 +29,20 @@ export type AdminCommand =
   | Invite
   | ({ readonly command: 'approve'; readonly id: string; readonly usePlace: boolean } & Output)
   | Offering
+  | MetricsChange
   | ({ readonly command: 'suspend'; readonly id: string; readonly reason: string } & Output)
   | ({ readonly command: 'enable' | 'resume' | 'remove'; readonly id: string } & Output)
   | ({ readonly command: 'list' } & Output)
   | ({ readonly command: 'tls'; readonly hosts: readonly string[]; readonly renew: boolean } & Output);
 
 export type Offering = { readonly command: 'offer'; readonly id: string; readonly addresses: Offer } & Output;
-export type Invite = Invitation & Output & { readonly command: 'invite' };
+export type MetricsChange = {
+  readonly command: 'metrics';
+  readonly id: string;
+  /** `host:port`; undefined withdraws it. */
+  readonly address: string | undefined;
+} & Output;
+export type Invite = Invitation & Output & { readonly command: 'invite'; readonly metrics: string | undefined };
 
 interface Output {
   readonly json: boolean;
@@ -46,13 +55,14 @@ type Parsed = { readonly given: AdminCommand } | { readonly faults: readonly str
 export const usages = {
   add: `probe:add <id> --name <text> --datacenter <text> --country <code> --isp <text> --asn AS<digits>
             [--city <text>] [--lat <degrees>] [--lon <degrees>] [--tag <tag>[,<tag>...]]
-            [--env <file>] [--no-ca] [--record-only] [--json]`,
+            [--metrics <host:port>] [--env <file>] [--no-ca] [--record-only] [--json]`,
   rotate: 'probe:rotate <id> [--overlap | --finish] [--env <file>] [--no-ca] [--json]',
   invite: `probe:invite <id> [--name <text> --datacenter <text> --country <code> --isp <text> --asn AS<digits>
             [--city <text>] [--lat <degrees>] [--lon <degrees>] [--tag <tag>[,<tag>...]]]
-            [--uses <number>] [--expires <duration>] [--approve] [--url <address>] [--json]`,
+            [--metrics <host:port>] [--uses <number>] [--expires <duration>] [--approve] [--url <address>] [--json]`,
   approve: 'probe:approve <id> [--use-place] [--json]',
   offer: 'probe:offer <id> (<address>... | --withdraw) [--json]',
+  metrics: 'probe:metrics <id> (<host:port> | --withdraw) [--json]',
   suspend: 'probe:suspend <id> [--reason <text>] [--json]',
   resume: 'probe:resume <id> [--json]',
   enable: 'probe:enable <id> [--json]',
@@ -86,15 +96,17 @@ const recordOptions = {
 const optionsOf = {
   add: {
     ...recordOptions,
+    metrics: value,
     env: value,
     'no-ca': flag,
     'record-only': flag,
     json: flag,
   },
   rotate: { overlap: flag, finish: flag, env: value, 'no-ca': flag, json: flag },
-  invite: { ...recordOptions, uses: value, expires: value, approve: flag, url: value, json: flag },
+  invite: { ...recordOptions, metrics: value, uses: value, expires: value, approve: flag, url: value, json: flag },
   approve: { 'use-place': flag, json: flag },
   offer: { withdraw: flag, json: flag },
+  metrics: { withdraw: flag, json: flag },
   suspend: { reason: value, json: flag },
   resume: { json: flag },
   enable: { json: flag },
@@ -134,6 +146,7 @@ export function readArguments(args: readonly string[], validators: ProbeValidato
   const [id, ...more] = positionals;
   if (id === undefined) return { faults: ['<id>: is required'] };
   if (word === 'offer') return readOffering(id, more, options);
+  if (word === 'metrics') return readMetrics(id, more, options);
   if (more.length > 0) return { faults: [`unexpected argument "${escapeText(more[0]!, 80)}"; expected one probe id`] };
   if (word === 'add') return readAdd(id, options, validators);
   if (word === 'rotate') return readRotate(id, options);
@@ -146,9 +159,13 @@ export function readArguments(args: readonly string[], validators: ProbeValidato
 
 function readAdd(id: string, { text, texts, is, output }: Options, validators: ProbeValidators): Parsed {
   const record = readRecord(id, text, texts('tag'));
-  const faults = validators.recordFaults(record);
-  if (faults.length > 0) return { faults: faults.map((fault) => recordFaultLine(fault, record)) };
-  const flags = { recordOnly: is('record-only'), noCa: is('no-ca') };
+  const metrics = text('metrics');
+  const faults = [
+    ...validators.recordFaults(record).map((fault) => recordFaultLine(fault, record)),
+    ...metricsFaults('--metrics', metrics),
+  ];
+  if (faults.length > 0) return { faults };
+  const flags = { recordOnly: is('record-only'), noCa: is('no-ca'), metrics };
   return { given: { command: 'add', record: record as ProbeRecord, ...flags, ...output } };
 }
 
@@ -156,12 +173,16 @@ function readInvite(id: string, options: Options, validators: ProbeValidators): 
   const { text, texts, is, output } = options;
   const wantsRecord = Object.keys(recordOptions).some((name) => text(name) !== undefined || texts(name).length > 0);
   const record = wantsRecord ? readRecord(id, text, texts('tag')) : undefined;
-  const faults = wantsRecord ? validators.recordFaults(record).map((fault) => recordFaultLine(fault, record)) : [];
+  const metrics = text('metrics');
+  const faults = [
+    ...(wantsRecord ? validators.recordFaults(record).map((fault) => recordFaultLine(fault, record)) : []),
+    ...metricsFaults('--metrics', metrics),
+  ];
   const invitation = readInvitation({ uses: text('uses'), expires: text('expires'), url: text('url') });
   if ('faults' in invitation || faults.length > 0) {
     return { faults: [...faults, ...('faults' in invitation ? invitation.faults : [])] };
   }
-  const rest = { record: record as ProbeRecord | undefined, waits: is('approve') };
+  const rest = { record: record as ProbeRecord | undefined, waits: is('approve'), metrics };
   return withId(id, { command: 'invite', id, ...rest, ...invitation, ...output });
 }
 
@@ -174,6 +195,21 @@ function readOffering(id: string, texts: readonly string[], { is, output }: Opti
   const read = readOffer(texts);
   if ('faults' in read) return read;
   return withId(id, { command: 'offer', id, addresses: read.addresses, ...output });
+}
+
+function readMetrics(id: string, [address, ...more]: readonly string[], { is, output }: Options): Parsed {
+  const isWithdrawn = is('withdraw');
+  if (isWithdrawn && address !== undefined) return { faults: ['<host:port>: cannot be combined with --withdraw'] };
+  if (!isWithdrawn && address === undefined) return { faults: ['<host:port>: is required'] };
+  if (more.length > 0) return { faults: [`unexpected argument "${escapeText(more[0]!, 80)}"; expected one address`] };
+  const faults = metricsFaults('<host:port>', address);
+  return faults.length > 0 ? { faults } : withId(id, { command: 'metrics', id, address, ...output });
+}
+
+function metricsFaults(name: string, address: string | undefined): readonly string[] {
+  if (address === undefined || isMetricsAddress(address)) return [];
+  const expected = 'a name or an address with a port, such as 10.0.0.5:9464 or [2001:db8::5]:9464';
+  return [`${name}: must be ${expected}, not “${escapeText(address, 80)}”`];
 }
 
 function readSuspend(id: string, { text, output }: Options): Parsed {

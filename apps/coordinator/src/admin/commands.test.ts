@@ -56,6 +56,7 @@ describe('the commands on probe records', () => {
     expect(added.err).toContain('Probe fra-1 is recorded.');
     expect(JSON.parse(listed.out)).toEqual({
       id: 'fra-1',
+      metrics: null,
       name: 'Frankfurt 1',
       datacenter: 'FRA',
       countryCode: 'DE',
@@ -93,7 +94,36 @@ describe('the commands on probe records', () => {
     expect(await bed.redis.hexists(redisKeys.offeredAddresses, 'off-1')).toBe(0);
   });
 
+  it('set the address of the metrics of an agent, whatever the agent claims', async () => {
+    const addresses = async () => Object.fromEntries(await bed.core.probes.metricsAddresses());
+    await run('add', 'met-1', ...required, '--metrics', '[2001:db8::5]:9464');
+    await bed.beat('met-1', { metrics: '192.0.2.66:22' } as never);
+    expect(await addresses()).toMatchObject({ 'met-1': '[2001:db8::5]:9464' });
+
+    await run('add', 'met-1', ...required, '--record-only');
+    expect(await addresses()).toMatchObject({ 'met-1': '[2001:db8::5]:9464' });
+    const changed = await run('metrics', 'met-1', 'fra.example.net:9464');
+    expect(changed).toMatchObject({ code: 0, err: expect.stringContaining('met-1 at fra.example.net:9464') });
+    expect((await run('list')).out).toContain('"metrics":"fra.example.net:9464"');
+
+    await run('metrics', 'met-1', '--withdraw');
+    expect(await addresses()).not.toHaveProperty('met-1');
+    await run('invite', 'met-1', '--url', 'https://vantage.example.com', '--metrics', '192.0.2.5:9464');
+    expect(await addresses()).toMatchObject({ 'met-1': '192.0.2.5:9464' });
+    await run('remove', 'met-1');
+    expect(await addresses()).not.toHaveProperty('met-1');
+    expect(await run('metrics', 'met-1', '192.0.2.5:9464')).toMatchObject({ code: 1 });
+  });
+
   it.each([
+    ['no address of metrics', ['metrics', 'fra-1'], '<host:port>: is required'],
+    [
+      'metrics without a port',
+      ['metrics', 'fra-1', '192.0.2.5'],
+      '<host:port>: must be a name or an address with a port',
+    ],
+    ['metrics by URL', ['invite', 'fra-1', '--metrics', 'http://a:1/'], '--metrics: must be a name or an address with'],
+    ['metrics and their end', ['metrics', 'fra-1', 'a:1', '--withdraw'], 'cannot be combined with --withdraw'],
     ['no address', ['offer', 'fra-1'], '<address>: is required'],
     ['a name', ['offer', 'fra-1', 'fra.example.net'], 'must be an IPv4 or IPv6 address, not “fra.example.net”'],
     ['a network', ['offer', 'fra-1', '203.0.113.0/24'], 'must be an IPv4 or IPv6 address'],

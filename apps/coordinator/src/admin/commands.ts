@@ -2,16 +2,18 @@ import { agentUser, redisKeys } from '@vantage/contract';
 import { openOnce, parseRedisUrl } from '@vantage/redis-connections';
 
 import { closeAll } from '../redis/connections.ts';
-import { approve, forgetAgent, invite, listAgent, resume, suspend } from './agents/agent-commands.ts';
+import { approve, forgetAgent, invite, resume, suspend } from './agents/agent-commands.ts';
 import { readArguments, usageOf, type AdminCommand } from './arguments.ts';
 import type { AdminConfig } from './config.ts';
 import { addProbe, outcome, rotatePassword, type AdminParts } from './credentials.ts';
 import { offer } from './agents/offer-addresses.ts';
-import { readKnownProbes } from './known-probes.ts';
+import { setMetricsAddress } from './agents/set-metrics-address.ts';
+import { listRecords } from './list-records.ts';
 import { showFault, showResult, type AdminResult, type AdminStreams } from './output.ts';
-import { agreedUser, currentUser, noneDid, readUser, removeUser, writeUser } from '../probes/access/redis-users.ts';
+import { agreedUser, currentUser, noneDid, removeUser, writeUser } from '../probes/access/redis-users.ts';
 import { withdrawJobs } from '../probes/access/withdraw-jobs.ts';
 import { removedFailure } from '../probes/access/withdrawal.ts';
+import { writeMetricsAddress } from '../probes/metrics-addresses.ts';
 import { createProbeRecords } from '../probes/registry/probe-records.ts';
 import { createProbeValidators, type ProbeValidators } from '../probes/registry/probe-validators.ts';
 import { mastersAmong, openRedisNodes } from '../probes/access/redis-nodes.ts';
@@ -20,8 +22,8 @@ import { ensureTls, readCa } from './tls/tls-folder.ts';
 /**
  * Runs an operator command on probes and the Redis users of their agents.
  *
- * @param args the command (`invite`, `approve`, `offer`, `suspend`, `resume`, `add`, `rotate`, `enable`, `remove`,
- *   `list`, `tls`) and its arguments
+ * @param args the command (`invite`, `approve`, `offer`, `metrics`, `suspend`, `resume`, `add`, `rotate`, `enable`,
+ *   `remove`, `list`, `tls`) and its arguments
  * @returns the exit code: 0 success, 1 failure in Redis or not found, 2 invalid arguments
  */
 export async function runProbeAdmin(
@@ -55,6 +57,7 @@ function isOnRecords(given: AdminCommand): given is OnRecords {
     given.command === 'invite' ||
     given.command === 'approve' ||
     given.command === 'offer' ||
+    given.command === 'metrics' ||
     given.command === 'suspend'
   );
 }
@@ -68,6 +71,7 @@ async function onRecords(given: OnRecords, config: AdminConfig, validators: Prob
     if (given.command === 'invite') return await invite(parts, given);
     if (given.command === 'approve') return await approve(parts, given.id, given.usePlace);
     if (given.command === 'offer') return await offer(parts, given);
+    if (given.command === 'metrics') return await setMetricsAddress(parts, given);
     return await suspend(parts, given.id, given.reason);
   } finally {
     await closeAll([redis]);
@@ -91,7 +95,7 @@ async function makeTls(
 }
 
 type Given<Command extends AdminCommand['command']> = Extract<AdminCommand, { readonly command: Command }>;
-type OnRecords = Given<'invite'> | Given<'approve'> | Given<'offer'> | Given<'suspend'>;
+type OnRecords = Given<'invite'> | Given<'approve'> | Given<'offer'> | Given<'metrics'> | Given<'suspend'>;
 type OnRedis = Exclude<AdminCommand, OnRecords | { readonly command: 'tls' }>;
 
 async function onRedis(given: OnRedis, config: AdminConfig, validators: ProbeValidators): Promise<AdminResult> {
@@ -116,9 +120,7 @@ function needsUsers(given: OnRedis): boolean {
 async function runCommand(given: OnRedis, parts: AdminParts): Promise<AdminResult> {
   switch (given.command) {
     case 'add':
-      if (!given.recordOnly) return addProbe(parts, given.record, given);
-      await parts.records.write(given.record);
-      return { said: [`Probe ${given.record.id} is recorded.`], warnings: [], done: true };
+      return add(parts, given);
     case 'rotate':
       return rotatePassword(parts, given.id, given.manner, given);
     case 'enable':
@@ -128,10 +130,20 @@ async function runCommand(given: OnRedis, parts: AdminParts): Promise<AdminResul
     case 'remove':
       return remove(parts, given.id);
     case 'list':
-      return list(parts);
+      return listRecords(parts);
     default:
       return given satisfies never;
   }
+}
+
+async function add(parts: AdminParts, given: Given<'add'>): Promise<AdminResult> {
+  const { record, metrics } = given;
+  if (given.recordOnly) await parts.records.write(record);
+  const result = given.recordOnly
+    ? { said: [`Probe ${record.id} is recorded.`], warnings: [], done: true }
+    : await addProbe(parts, record, given);
+  if (result.done && metrics !== undefined) await writeMetricsAddress(parts.redis, record.id, metrics);
+  return result;
 }
 
 async function enable(parts: AdminParts, id: string): Promise<AdminResult> {
@@ -177,24 +189,4 @@ function limits({ limited }: AdminParts, id: string): readonly string[] {
   return [
     `This login may not read Redis users: if ${agentUser(id)} exists, an administrator of Redis has to change it.`,
   ];
-}
-
-async function list({ redis, nodes, unreachable, limited }: AdminParts): Promise<AdminResult> {
-  const probes = await Promise.all(
-    (await readKnownProbes(redis)).map(async (probe) => ({
-      ...probe.record,
-      agent: await listAgent(redis, probe),
-      user: agentUser(probe.record.id),
-      switchedOff: probe.switchedOff ?? null,
-      nodes: await Promise.all(
-        (limited ? [] : nodes).map(async (node) => {
-          const state = await readUser(node.redis, probe.record.id);
-          return { node: node.name, state: state === undefined ? 'missing' : state.on ? 'on' : 'off' };
-        }),
-      ),
-    })),
-  );
-  const warnings = unreachable.map(({ name, why }) => `${name} cannot be reached: ${why}`);
-  const lines = probes.map(({ user: _user, switchedOff: _off, nodes: _nodes, ...line }) => JSON.stringify(line));
-  return { said: [], warnings, done: true, data: { probes }, lines };
 }

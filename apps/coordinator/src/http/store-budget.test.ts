@@ -26,7 +26,7 @@ describe('a store that says nothing', () => {
     const monitors = { ...noMonitors, list: silent, read: silent, metrics: silent, eventsAfter: silent };
     bed = await startHttpBed({
       checks: { create: silent, read: silent, screenshot: silent },
-      probes: { list: silent, agents: silent },
+      probes: { list: silent, agents: silent, metricsAddresses: silent },
       live: { follow: silent },
       monitors: { ...monitors, put: silent, remove: silent },
       keys: { find: () => ({ key }), look: async () => undefined },

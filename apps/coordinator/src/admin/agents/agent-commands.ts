@@ -8,10 +8,10 @@ import { withdrawJobs } from '../../probes/access/withdraw-jobs.ts';
 import { suspendedFailure } from '../../probes/access/withdrawal.ts';
 import { forgetScript, inviteScript } from '../../probes/enrolment/access-scripts.ts';
 import { changeAccess } from '../../probes/enrolment/change-access.ts';
-import { NO_ACCESS, readAccess } from '../../probes/enrolment/agent-access.ts';
+import { readAccess } from '../../probes/enrolment/agent-access.ts';
 import { digestOf } from '../../probes/enrolment/verify-signature.ts';
+import { writeMetricsAddress } from '../../probes/metrics-addresses.ts';
 import type { ProbeRecords } from '../../probes/registry/probe-records.ts';
-import { describeAgent, type KnownProbe } from '../../probes/registry/probe-status.ts';
 import { runScript } from '../../redis/scripts.ts';
 import type { Invite } from '../arguments.ts';
 import type { AdminConfig } from '../config.ts';
@@ -30,7 +30,7 @@ export async function invite(
   { redis, records, config }: AgentCommandDependencies,
   given: Invite,
 ): Promise<AdminResult> {
-  const { id, record, uses, lifeMs, waits } = given;
+  const { id, record, uses, lifeMs, waits, metrics } = given;
   const announced = (await redis.get(redisKeys.serviceUrl)) ?? undefined;
   const url = given.url ?? config.publicUrl ?? announced;
   if (url === undefined) {
@@ -40,6 +40,7 @@ export async function invite(
   else if ((await recordOf(records, id)) === undefined) {
     throw new Error(`there is no probe ${id}: its record needs --name, --datacenter, --country, --isp and --asn`);
   }
+  if (metrics !== undefined) await writeMetricsAddress(redis, id, metrics);
   const token = enrolmentToken(id, randomBytes(32).toString('base64url'));
   const expiresAt = await runScript(
     redis,
@@ -144,31 +145,14 @@ export async function forgetAgent(redis: Redis, id: string): Promise<boolean> {
   return removed === 1;
 }
 
-/** The agent of a probe for `probe:list`: the fields of `GET /probes/agents`, and those that only operators see. */
-export async function listAgent(redis: Redis, probe: KnownProbe): Promise<object> {
-  const { key, copied } = probe.access ?? NO_ACCESS;
-  const agent = { ...describeAgent(probe), key };
-  if (key === null) return agent;
-  const seen = await redis.hgetall(redisKeys.agentKey(probe.record.id));
-  const at = (field: string): string | null =>
-    seen[field] === undefined ? null : new Date(Number(seen[field])).toISOString();
-  return {
-    ...agent,
-    copied: copied === null ? null : { at: new Date(copied.at).toISOString(), address: seen['copyAddress'] ?? null },
-    enrolledAt: at('enrolledAt'),
-    connectedAt: at('connectedAt'),
-    address: seen['address'] ?? null,
-    suggestedPlace: readPlace(seen['place']) ?? null,
-  };
-}
-
 async function recordOf(records: ProbeRecords, id: string): Promise<ProbeRecord | undefined> {
   return (await records.list()).find((record) => record.id === id);
 }
 
 type SeenPlace = Partial<Pick<Place, 'countryCode' | 'city' | 'latitude' | 'longitude' | 'isp' | 'asn'>>;
 
-function readPlace(json: string | undefined): SeenPlace | undefined {
+/** @param json of the location that the geo data has for the address of an agent */
+export function readPlace(json: string | undefined): SeenPlace | undefined {
   return json === undefined ? undefined : (JSON.parse(json) as SeenPlace);
 }
 

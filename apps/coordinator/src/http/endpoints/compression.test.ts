@@ -36,7 +36,9 @@ beforeAll(async () => {
   const probes = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`p${index}`, probe]));
   const agent = { transport: 'gateway' as const, version: '1.2.3', state: 'connected' as const, reason: null };
   const agents = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`p${index}`, agent]));
-  bed = await startHttpBed({ probes: { list: async () => probes, agents: async () => agents } });
+  bed = await startHttpBed({
+    probes: { list: async () => probes, agents: async () => agents, metricsAddresses: async () => new Map() },
+  });
   const check = tcpCheck('completed');
   const [result] = Object.values(check.results);
   const results = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`p${index}`, result!]));

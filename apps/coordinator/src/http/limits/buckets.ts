@@ -38,6 +38,6 @@ export function bucketsOf(limits: RateLimits): { readonly [Name in keyof RateLim
     listProbes: { name: 'list-probes', endpoint: 'GET /probes', limit: limits.listProbes },
     readMonitors: { name: 'monitors', endpoint: '/monitors', limit: limits.readMonitors },
     showCaller: { name: 'show-caller', endpoint: 'GET /me', limit: limits.showCaller },
-    scrape: { name: 'scrape', endpoint: 'GET /probe and GET /sd', limit: limits.scrape },
+    scrape: { name: 'scrape', endpoint: 'GET /probe, GET /sd and GET /sd/agents', limit: limits.scrape },
   };
 }

@@ -125,6 +125,7 @@ export const answerExamples: Readonly<Record<string, Json>> = {
   showCaller: me,
   probeTarget: '# TYPE probe_success gauge\nprobe_success{probe="fra-1"} 1\n',
   discoverTargets: [{ targets: ['https://www.example.com/'], labels: { __param_probe: 'fra-1' } }],
+  discoverAgents: [{ targets: ['192.0.2.10:9464'], labels: { probe: 'fra-1' } }],
   showHealth: { status: 'ok' },
   showReadiness: { status: 'ready' },
   showProbing: 'Canonical: https://vantage.example/.well-known/probing.txt\nContact: mailto:noc@example.net\n',

@@ -17,7 +17,7 @@ beforeAll(async () => {
   const probes = { 'fra-1': exampleProbe, 'nyc-1': { ...exampleProbe, offers: ['203.0.113.9'] } } as never;
   bed = await startHttpBed({
     publicUrl: 'https://vantage.example/net',
-    probes: { list: async () => probes, agents: async () => ({}) },
+    probes: { list: async () => probes, agents: async () => ({}), metricsAddresses: async () => new Map() },
   });
   document = (await bed.ask('/openapi.json')).json as JsonObject;
 });

@@ -21,7 +21,11 @@ import {
   showSummaryOperation,
 } from './operations/check-operations.ts';
 import { listAgentsOperation, listProbesOperation, showCallerOperation } from './operations/probe-operations.ts';
-import { discoverTargetsOperation, probeTargetOperation } from './operations/scrape-operations.ts';
+import {
+  discoverAgentsOperation,
+  discoverTargetsOperation,
+  probeTargetOperation,
+} from './operations/scrape-operations.ts';
 import { showBadgeOperation, showCardOperation, showEmbedOperation } from './operations/sharing-operations.ts';
 import { showComparisonOperation } from './operations/comparison-operation.ts';
 import { componentSchemas, type JsonObject } from './schemas.ts';
@@ -144,6 +148,7 @@ function pathsOf({ checkTypes, buckets, retentionSeconds }: DocumentOptions): Js
     '/me': { get: showCallerOperation(buckets.showCaller) },
     '/probe': { get: probeTargetOperation(buckets.scrape) },
     '/sd': { get: discoverTargetsOperation(buckets.scrape) },
+    '/sd/agents': { get: discoverAgentsOperation(buckets.scrape) },
     '/healthz': { get: healthOperation() },
     '/readyz': { get: readinessOperation() },
     [PROBING_PATH]: { get: wellKnownOperation('showProbing', 'Who measures, and whom to ask (RFC 9511)') },

@@ -22,7 +22,9 @@ const probes = {
 let bed: HttpBed;
 
 beforeEach(async () => {
-  bed = await startHttpBed({ probes: { list: async () => probes, agents: async () => ({}) } });
+  bed = await startHttpBed({
+    probes: { list: async () => probes, agents: async () => ({}), metricsAddresses: async () => new Map() },
+  });
 });
 
 afterEach(() => bed.close());
@@ -122,7 +124,10 @@ describe('a check between two probes', () => {
     await bed.close();
     const list = async (): Promise<Probes> => probes;
     const targetLimits = { target: 1, targetPorts: 1e6, clientTargets: 1e6, costs: new Map([['traceroute', 1]]) };
-    bed = await startHttpBed({ probes: { list, agents: async () => ({}) }, targetLimits });
+    bed = await startHttpBed({
+      probes: { list, agents: async () => ({}), metricsAddresses: async () => new Map() },
+      targetLimits,
+    });
     const body = { ...between('fra-1', 'nyc-1'), options: { maxHops: 1, queries: 1 } };
     const first = await bed.ask('/check', post(body));
     const again = await bed.ask('/check', post(body));

@@ -20,19 +20,17 @@ export interface TargetDiscoveryOptions {
 
 const MAX_TARGETS = 1_000;
 
+export function discovery(options: TargetDiscoveryOptions): readonly Endpoint[] {
+  return [discoverTargets(options), discoverAgents(options)];
+}
+
 /** `GET /sd`: target groups for `http_sd_configs`, one for each probe and each `target` of the query. */
-export function discoverTargets({ modules, access, probes, links, limit }: TargetDiscoveryOptions): Endpoint {
+function discoverTargets({ modules, access, probes, links, limit }: TargetDiscoveryOptions): Endpoint {
   return {
     path: '/sd',
     method: 'GET',
     scope: 'read',
-    limit: async (request, response) => {
-      await limit(request, response);
-      // Other methods get 405.
-      const isRead = request.method === 'GET' || request.method === 'HEAD';
-      const refusal = isRead ? access(request) : undefined;
-      if (refusal !== undefined) throw refusal;
-    },
+    limit: withAccess(limit, access),
     answer: async (request, response) => {
       const query = queryOf(request);
       const targets = query.getAll('target');
@@ -47,6 +45,9 @@ export function discoverTargets({ modules, access, probes, links, limit }: Targe
       const groups = list.flatMap(([id, probe]) => {
         const labels = {
           ...addressLabels(links),
+          // Without this label the targets of all probes share the series that Prometheus itself makes, such as `up`.
+          probe: id,
+          __param_probe: id,
           ...placeLabels(id, probe),
           ...(module === undefined ? {} : { __param_module: module }),
         };
@@ -60,6 +61,37 @@ export function discoverTargets({ modules, access, probes, links, limit }: Targe
       response.set('Cache-Control', 'no-store');
       await sendJson(request, response, groups);
     },
+  };
+}
+
+/** `GET /sd/agents`: the metrics of each agent whose operator has set their address, for `http_sd_configs`. */
+function discoverAgents({ access, probes, limit }: TargetDiscoveryOptions): Endpoint {
+  return {
+    path: '/sd/agents',
+    method: 'GET',
+    scope: 'read',
+    limit: withAccess(limit, access),
+    answer: async (request, response) => {
+      const errors = parameterFaults(queryOf(request), { once: [], repeated: [] });
+      if (errors.length > 0) throw invalid(errors);
+      const [list, addresses] = await Promise.all([probes.list(), probes.metricsAddresses()]);
+      const groups = Object.entries(list).flatMap(([id, probe]) => {
+        const address = addresses.get(id);
+        return address === undefined ? [] : [{ targets: [address], labels: { probe: id, ...placeLabels(id, probe) } }];
+      });
+      response.set('Cache-Control', 'no-store');
+      await sendJson(request, response, groups);
+    },
+  };
+}
+
+function withAccess(limit: Limit, access: ScrapeAccess): Limit {
+  return async (request, response) => {
+    await limit(request, response);
+    // Other methods get 405.
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    const refusal = isRead ? access(request) : undefined;
+    if (refusal !== undefined) throw refusal;
   };
 }
 
@@ -79,9 +111,6 @@ function addressLabels({ publicUrl, basePath }: Links): Readonly<Record<string, 
 /** Prometheus drops labels with the prefix `__` after relabelling; `vantage_probe_info` keeps the location. */
 function placeLabels(id: string, probe: Probe): Readonly<Record<string, string>> {
   return {
-    // Without this label the targets of all probes share the series that Prometheus itself makes, such as `up`.
-    probe: id,
-    __param_probe: id,
     __meta_vantage_probe: id,
     __meta_vantage_name: probe.name,
     __meta_vantage_country: probe.countryCode,

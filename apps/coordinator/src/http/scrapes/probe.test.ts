@@ -384,27 +384,33 @@ describe('GET /probe', () => {
   });
 });
 
+const frankfurt: Probe = {
+  name: 'Frankfurt',
+  datacenter: 'fra',
+  countryCode: 'DE',
+  isp: 'Example',
+  asNumber: 'AS64500',
+  city: null,
+  latitude: null,
+  longitude: null,
+  tags: ['eu', 'bare-metal'],
+  reason: null,
+  version: null,
+  status: 'healthy',
+  capabilities: null,
+  lastSeen: null,
+  load: null,
+};
+
 describe('GET /sd', () => {
-  const probe: Probe = {
-    name: 'Frankfurt',
-    datacenter: 'fra',
-    countryCode: 'DE',
-    isp: 'Example',
-    asNumber: 'AS64500',
-    city: null,
-    latitude: null,
-    longitude: null,
-    tags: ['eu', 'bare-metal'],
-    reason: null,
-    version: null,
-    status: 'healthy',
-    capabilities: null,
-    lastSeen: null,
-    load: null,
-  };
+  const probe = frankfurt;
 
   it('has one target group for each probe and each target', async () => {
-    const probes = { list: async () => ({ 'fra-1': probe, 'nyc-1': probe }), agents: async () => ({}) };
+    const probes = {
+      list: async () => ({ 'fra-1': probe, 'nyc-1': probe }),
+      agents: async () => ({}),
+      metricsAddresses: async () => new Map(),
+    };
     const { ask } = await start({ probes, publicUrl: 'https://vantage.example/net' });
 
     const { status, json } = await ask('/sd?module=icmp&target=a.example&target=b.example');
@@ -442,5 +448,34 @@ describe('GET /sd', () => {
     const { status, json } = await ask(path);
     const { errors } = json as { readonly errors: readonly { readonly path: string }[] };
     expect([status, errors.map((error) => error.path)]).toEqual([400, parameters]);
+  });
+});
+
+describe('GET /sd/agents', () => {
+  const probes = {
+    list: async () => ({ 'fra-1': { ...frankfurt, status: 'offline' as const }, 'nyc-1': frankfurt }),
+    agents: async () => ({}),
+    // Of a probe that is not listed any more there is no target.
+    metricsAddresses: async () => new Map(Object.entries({ 'fra-1': '192.0.2.5:9464', 'old-1': '192.0.2.6:9464' })),
+  };
+
+  it('has the agents whose metrics have an address, also those that are offline', async () => {
+    const { ask } = await start({ probes });
+
+    const { status, json } = await ask('/sd/agents');
+
+    expect(status).toBe(200);
+    expect(json).toMatchObject([
+      { targets: ['192.0.2.5:9464'], labels: { probe: 'fra-1', __meta_vantage_status: 'offline' } },
+    ]);
+    expect(Object.keys((json as [{ readonly labels: object }])[0].labels)).not.toContain('__param_probe');
+  });
+
+  it('is for scrapes alone, and refuses parameters', async () => {
+    const outside = await start({ probes, scrapeNetworks: ['192.0.2.0/24'] });
+    expect((await outside.ask('/sd/agents')).status).toBe(403);
+    const { ask } = await start({ probes });
+    expect((await ask('/sd/agents?target=a.example')).status).toBe(400);
+    expect((await ask('/sd/agents', { method: 'POST' })).status).toBe(405);
   });
 });

@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis';
 import type { RedisClock } from '../../redis/clock.ts';
 import { onStore } from '../../redis/store.ts';
 import type { ProbeDirectory } from './probe-directory.ts';
+import { readMetricsAddresses } from '../metrics-addresses.ts';
 import { readOffers } from '../offers.ts';
 import { describeAgent, describeProbe, isListed, type KnownProbe } from './probe-status.ts';
 import type { ProbeList } from './probe-list.ts';
@@ -27,5 +28,6 @@ export function createProbeList(redis: Redis, clock: RedisClock, directory: Prob
       return listed(known, (probe) => describeProbe(probe, offers.get(probe.record.id)));
     },
     agents: async () => listed(await directory.probes(), describeAgent),
+    metricsAddresses: () => onStore(redis, readMetricsAddresses),
   };
 }

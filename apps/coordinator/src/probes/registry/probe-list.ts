@@ -14,4 +14,10 @@ export interface ProbeList {
    * @throws StoreUnavailable
    */
   readonly agents: () => Promise<Agents>;
+  /**
+   * `host:port` of the metrics of agents, by the ids of their probes, as their operator has set it.
+   *
+   * @throws StoreUnavailable
+   */
+  readonly metricsAddresses: () => Promise<ReadonlyMap<string, string>>;
 }

@@ -2,6 +2,7 @@ import { redisKeys, type ProbeRecord } from '@vantage/contract';
 import { isCluster, mastersOf } from '@vantage/redis-connections';
 import type { Redis } from 'ioredis';
 
+import { writeMetricsAddress } from '../metrics-addresses.ts';
 import { writeOffer } from '../offers.ts';
 import { removeProbeKeys } from './probe-keys.ts';
 import type { ProbeValidators } from './probe-validators.ts';
@@ -42,6 +43,7 @@ export function createProbeRecords(
         redis.hdel(redisKeys.lastSeen, id, ...marksOf(id)),
         redis.hdel(redisKeys.suspended, id),
         writeOffer(redis, id, []),
+        writeMetricsAddress(redis, id, undefined),
         removeProbeKeys(masters(), id),
       ]);
       return removed === 1;

@@ -58,14 +58,15 @@ export function probeTargetOperation(bucket: Bucket): JsonObject {
   };
 }
 
+const labels: JsonObject = { type: 'object', additionalProperties: { type: 'string' } };
+const group: JsonObject = {
+  type: 'object',
+  required: ['targets', 'labels'],
+  properties: { targets: { type: 'array', items: { type: 'string' } }, labels },
+  additionalProperties: false,
+};
+
 export function discoverTargetsOperation(bucket: Bucket): JsonObject {
-  const labels: JsonObject = { type: 'object', additionalProperties: { type: 'string' } };
-  const group: JsonObject = {
-    type: 'object',
-    required: ['targets', 'labels'],
-    properties: { targets: { type: 'array', items: { type: 'string' } }, labels },
-    additionalProperties: false,
-  };
   return {
     operationId: 'discoverTargets',
     tags: ['prometheus'],
@@ -77,15 +78,33 @@ export function discoverTargetsOperation(bucket: Bucket): JsonObject {
       query('target', 'What each probe is to probe; repeated.', many),
       query('module', 'Module of all of them.', { type: 'string' }),
     ],
-    responses: {
-      '200': {
-        description: 'Target groups.',
-        headers: headers(true, ['Cache-Control']),
-        content: { 'application/json': { schema: { type: 'array', items: group } } },
-      },
-      ...problemAnswers(['invalid-request', 'invalid-http', 'internal-error'], false),
-      ...problemAnswers([...keyProblems, 'scrape-refused', 'rate-limited'], true),
-      ...problemAnswers(['unavailable'], false),
+    responses: groupAnswers(),
+  };
+}
+
+export function discoverAgentsOperation(bucket: Bucket): JsonObject {
+  return {
+    operationId: 'discoverAgents',
+    tags: ['prometheus'],
+    summary: 'List the metrics of agents for http_sd_configs',
+    description:
+      'One target group for each agent whose operator has set the address of its metrics (`--metrics` of `probe:invite` and ' +
+      '`probe:add`, or `probe:metrics`), with the label `probe` and the place of the probe.',
+    ...limitOf(bucket),
+    ...keyOf('read'),
+    responses: groupAnswers(),
+  };
+}
+
+function groupAnswers(): JsonObject {
+  return {
+    '200': {
+      description: 'Target groups.',
+      headers: headers(true, ['Cache-Control']),
+      content: { 'application/json': { schema: { type: 'array', items: group } } },
     },
+    ...problemAnswers(['invalid-request', 'invalid-http', 'internal-error'], false),
+    ...problemAnswers([...keyProblems, 'scrape-refused', 'rate-limited'], true),
+    ...problemAnswers(['unavailable'], false),
   };
 }
