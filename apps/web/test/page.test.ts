@@ -164,6 +164,32 @@ describe('the page', () => {
     expect(await tab.page.evaluate(`document.querySelectorAll('.lamp.mute').length`)).toBe(Object.keys(results).length);
   });
 
+  itInBrowser('breaks no short value of a narrow table, and has its columns below each other', async () => {
+    // Values such as NXDOMAIN and open|filtered, and rows without an address.
+    const brokenOrAskew = `(() => {
+      const rows = [...document.querySelectorAll('[data-probe]')];
+      const valuesOf = (row) => [...row.querySelectorAll('td:nth-child(n + 3)')]
+        .filter((cell) => cell.getClientRects().length > 0);
+      const linesOf = (cell) => {
+        const range = document.createRange();
+        range.selectNodeContents(cell);
+        return range.getClientRects().length;
+      };
+      const edges = new Set(rows.map((row) => valuesOf(row).map((cell) => cell.getBoundingClientRect().left).join()));
+      const broken = rows.flatMap(valuesOf).filter((cell) => cell.matches('.short, .number') && linesOf(cell) > 1)
+        .map((cell) => cell.innerText);
+      return [...broken, ...(edges.size > 1 ? [...edges] : [])];
+    })()`;
+    await tab.page.setViewport({ width: 390, height: 900 });
+    for (const { type, testId } of worldChecks.filter(
+      ({ type }) => type === 'dns' || type === 'udp' || type === 'ping',
+    )) {
+      await open(`/c/${testId}`, 'probes agree');
+      await untilTrue(tab.page, `document.querySelector('table:not([aria-busy]) [data-probe]') !== null`);
+      expect([type, await tab.page.evaluate(brokenOrAskew)]).toEqual([type, []]);
+    }
+  });
+
   itInBrowser('breaks the name of a time zone where it has parts', async () => {
     const check = worldChecks.find(({ type }) => type === 'info')!;
     const results = Object.fromEntries(
