@@ -3,12 +3,19 @@ import { roundMs, type AnyCheckType, type Failure, type Family } from '@vantage/
 import type { Outcome } from '@vantage/diagnostics';
 
 import type { Fields } from './fit-result.ts';
+import type { Standstill } from './watch-standstill.ts';
 
 /**
  * Least share of the check's time budget that a run must have had for its timeout to be evidence of the target's
  * silence.
  */
 const LEAST_SHARE = 0.5;
+
+/**
+ * Share of the measured time from which short standstills are stated: the time may be twice what it would have been on an
+ * idle machine.
+ */
+const LEAST_HELD_UP_SHARE = 0.5;
 
 /** Why a timeout proves nothing: if the machine was stopped, packets to it were lost. */
 const STOOD_STILL = 'The probe stood still during the check, so that silence proves nothing.';
@@ -24,13 +31,11 @@ export type Ending =
       readonly measured?: Fields;
     };
 
-export interface EndingTimes {
+export interface EndingTimes extends Standstill {
   /** Milliseconds until the deadline when the run started. */
   readonly leftMs: number;
   /** Milliseconds of the whole time budget of the check. */
   readonly wholeMs: number;
-  /** Milliseconds for which this process stood still. */
-  readonly stoodMs: number;
 }
 
 /**
@@ -38,7 +43,7 @@ export interface EndingTimes {
  */
 export function endingOf(
   outcome: Outcome<AnyCheckType>,
-  { leftMs, wholeMs, stoodMs }: EndingTimes,
+  { leftMs, wholeMs, stoodMs, heldUpMs }: EndingTimes,
   { needsRawSockets }: Pick<AnyCheckType, 'needsRawSockets'>,
 ): Ending {
   const stalled = roundMs((outcome.stalled ?? 0) + stoodMs);
@@ -48,6 +53,9 @@ export function endingOf(
     const isDoubtful = outcome.result === 'timeout';
     return isDoubtful ? { failure: stoodStill(), stalled } : { outcome: { ...withDoubt(outcome), stalled } };
   }
+  // Times of raw packets are the kernel's, or taken in a separate process.
+  const isHeldUp = !needsRawSockets && heldUpMs > 0 && heldUpMs >= LEAST_HELD_UP_SHARE * (outcome.rt ?? Infinity);
+  if (isHeldUp) return { outcome: { ...outcome, stalled: roundMs(heldUpMs) } };
   // Too little of the check's time was left for the target to answer.
   const isUnproven = leftMs / wholeMs < LEAST_SHARE && outcome.result === 'timeout';
   return isUnproven ? { failure: probeFailure('probe_timeout'), result: 'timeout' } : { outcome };

@@ -78,8 +78,9 @@ export async function runJob(
         emitPartial,
       };
       const { context, fields } = timeResolution(createContext(probeContext(cost), bounds), job);
+      standstill.measurementBegins();
       const outcome = await diagnostic.run(job.params as never, context);
-      const times = { leftMs, wholeMs: diagnostic.checkType.budgetMs(job.params as never), stoodMs: standstill.end() };
+      const times = { leftMs, wholeMs: diagnostic.checkType.budgetMs(job.params as never), ...standstill.end() };
       return endingOf({ ...outcome, ...fields() }, times, diagnostic.checkType);
     } catch (error) {
       return endingOfThrown(error, abort.signal, job, log);

@@ -23,7 +23,9 @@ export const commonResultFields = {
     ...durationSchema,
     description:
       'Milliseconds for which the probe stood still during the check, in stalls of a second or more: its processes or its machine ' +
-      'were stopped. Times may be longer by it, and packets whose answers the probe may have missed do not count. Absent if there were none.',
+      'were stopped. Times may be longer by it, and packets whose answers the probe may have missed do not count. Except in ping and ' +
+      'traceroute also shorter stalls, of 100 ms or more, that make up half of `rt` or more: other programs had the processors. ' +
+      'Absent if there were none.',
   }),
 };
 
