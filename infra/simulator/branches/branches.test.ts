@@ -357,6 +357,49 @@ describe('an outage beyond a balancer', () => {
   });
 });
 
+describe('ways on which packets go round in a circle', () => {
+  const chain = (...names: readonly string[]): Network =>
+    Object.fromEntries(names.slice(1).map((name, index) => [names[index]!, { next: [name] }]));
+  const fork = { [FIRST]: { next: ['a', 'b'] } };
+  const circle = { ...fork, ...chain('a', 'c', 'a'), ...chain('b', 'd', 'last', TARGET_NAME) };
+  const circles = { ...fork, ...chain('a', 'c', 'a'), ...chain('b', 'd', 'b'), ...chain('last', TARGET_NAME) };
+  const textOf = (network: Network, ...names: readonly string[]): string =>
+    `circle of ${names.map((name) => addressOf(network, name)).join(' and ')}`;
+
+  it.each<[string, Options]>([
+    ['all flows', all],
+    ['16 flows', { flows: 16 }],
+  ])('are named while others reach the target: %s', async (_name, options) => {
+    const either = [textOf(circle, 'a', 'c'), textOf(circle, 'c', 'a')];
+    const hashes = new Set<string>();
+    for (let seed = 1; seed <= 2 * RUNS; seed += 1) {
+      const { verdict, findings, paths } = await summaryOver(circle, {}, seed, options);
+      const texts = findings.flatMap(({ code, text }) => (code === 'flows_stop' ? [text] : []));
+      if (options === all) hashes.add(paths!.canonical!['fra-1']!.hash);
+
+      expect(verdict).toBe('degraded');
+      expect(texts).toHaveLength(1);
+      expect(either.some((one) => texts[0]!.includes(one))).toBe(true);
+    }
+    // Whether the first flow takes the circle is no change of the path.
+    expect(hashes.size).toBe(options === all ? 1 : 0);
+  });
+
+  it.each<[string, Options]>([
+    ['all flows', all],
+    ['16 flows', { flows: 16 }],
+  ])('are circles of routers that lead to each other: %s', async (_name, options) => {
+    const true4 = ['ac', 'ca', 'bd', 'db'].map(([one, other]) => textOf(circles, one!, other!));
+    for (let seed = 1; seed <= 2 * RUNS; seed += 1) {
+      const { verdict, findings } = await summaryOver(circles, { isOut: true }, seed, options);
+      const loop = findings.find(({ code }) => code === 'routing_loop');
+
+      expect(verdict).toBe('down');
+      expect(true4.filter((one) => loop?.text.includes(one))).toHaveLength(1);
+    }
+  });
+});
+
 describe('a clean path whose routers and target limit their answers as Linux does', () => {
   const limits = (): { readonly burst: number; readonly perSecond: number } => ({ burst: 6, perSecond: 1 });
   const found = async (network: string, options: Options, slowMs: number): Promise<readonly string[]> => {

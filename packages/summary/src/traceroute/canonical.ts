@@ -10,12 +10,19 @@ import { isSilent, onTheWay, type Step, type Trace } from './trace.ts';
  */
 export function canonicalPath(trace: Trace): CanonicalPath {
   const steps = presentSteps(trace).map((step, ...others) => (isAtHop(trace, step) ? step : onTheWay(step, ...others)));
-  const last = steps[steps.findLastIndex((step) => !isSilent(step))]?.hop ?? 0;
+  const last = Math.min(steps[steps.findLastIndex((step) => !isSilent(step))]?.hop ?? 0, lastOfCircle(trace));
   const hops = Array.from({ length: last }, (_, index) => {
     const own = steps.filter(({ hop }) => hop === index + 1);
     return [...unique(own.flatMap(({ routers }) => routers.map(({ ip }) => shown(ip, 45))))];
   });
   return { hash: hashOf(JSON.stringify(hops)), hops };
+}
+
+/** The hop beyond which a search for all paths found only routers of a circle again, as far as it followed them; Infinity without a circle. */
+function lastOfCircle({ branching, probeResult }: Trace): number {
+  const { loop } = probeResult.result;
+  const isCircle = loop !== null && loop !== undefined && branching.length > 0;
+  return isCircle ? Math.max(...branching.map(({ hop }) => hop)) : Infinity;
 }
 
 /** True if the sender of a hop's ICMP error is at this hop of some flow. */

@@ -13,7 +13,7 @@ import { findOutages, outageOf } from './rounds/outage.ts';
 import { findPauses } from './rounds/pause.ts';
 import { findPathChanges } from './rounds/path-change.ts';
 import { brokenWaysOf } from './multipath/broken-ways.ts';
-import { findCirclingFlows } from './flows/circling-flows.ts';
+import { circlesIn, findCirclingFlows } from './flows/circling-flows.ts';
 import { findCutFlows } from './flows/cut-flows.ts';
 import type { WayNode } from './multipath/ways.ts';
 import { findRefusals, refusalOf, type PathRefusal } from './refusals.ts';
@@ -73,11 +73,22 @@ function endsWayOf({ trace, ip, answered }: PathRefusal): boolean {
   return isToldOfAll || refusals.some((refusal) => refusal === answered?.icmp);
 }
 
-/** Routers of the loop, in the order of passage. */
-export function circleOf({ steps, probeResult }: Trace): readonly Step[] {
+/**
+ * Routers of the loop, in the order of passage: those of one flow, since the routers of a hop may be in the loops of
+ * different flows.
+ */
+export function circleOf(trace: Trace): readonly Step[] {
+  const { steps, probeResult } = trace;
   const { loop } = probeResult.result;
   if (loop === null || loop === undefined) return [];
-  return steps.filter(({ hop }) => hop >= loop.start && hop < loop.start + loop.length);
+  const hops = steps.filter(({ hop }) => hop >= loop.start && hop < loop.start + loop.length);
+  if (hops.every(({ routers }) => routers.length < 2)) return hops;
+  const [circle] = circlesIn(trace);
+  const stepOf = (ip: string): Step | undefined => {
+    const step = steps.find(({ routers }) => routers.some((router) => router.ip === ip));
+    return step && { ...step, routers: step.routers.filter((router) => router.ip === ip) };
+  };
+  return circle?.flatMap((ip) => stepOf(ip) ?? []) ?? hops;
 }
 
 /** The last hop that responded; undefined if none did. */

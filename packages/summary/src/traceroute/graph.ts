@@ -167,7 +167,7 @@ function endOf(trace: Trace, start: string): Omit<PathEnd, 'probes'> {
   }
   const [entry] = circleOf(trace);
   const index =
-    reason === 'loop' ? trace.steps.findIndex((step) => step === entry) : answeredOf(trace.steps).length - 1;
+    reason === 'loop' ? trace.steps.findIndex(({ hop }) => hop === entry?.hop) : answeredOf(trace.steps).length - 1;
   if (trace.branching.length > 0) return { node: lastId(trace.branching, trace.steps[index]) ?? start, reason };
   const way = trace.ways.toSorted((a, b) => answeredOf(b.steps).length - answeredOf(a.steps).length)[0];
   const known = answeredOf(way?.steps ?? []);

@@ -54,6 +54,8 @@ export interface Trace {
   readonly ways: readonly Way[];
   /** Nodes of a search for all paths; empty without one. With a search, `ways` has the first flow only. */
   readonly branching: readonly WayNode[];
+  /** For each flow of a search for all paths its nodes from the first hop on, null if unknown. */
+  readonly searched: readonly (readonly (WayNode | null)[])[];
 }
 
 /** Paths of all probes that report hops. */
@@ -71,7 +73,8 @@ export function tracesOf(probeResults: readonly TraceResult[]): readonly Trace[]
         : flows.map((flow) => wayOf(flow, sorted, steps));
     const branching = multipath === undefined ? [] : waysOf(multipath, `probe:${probeResult.probe}`);
     const target = resolvedIp ?? null;
-    return [{ probeResult, steps, target, isReached, isFinal, stopReason, fullTtl, ways, branching }];
+    const searched = (multipath?.paths ?? []).map((path) => path.map((index) => branching[index ?? -1] ?? null));
+    return [{ probeResult, steps, target, isReached, isFinal, stopReason, fullTtl, ways, branching, searched }];
   });
 }
 

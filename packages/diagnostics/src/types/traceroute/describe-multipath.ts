@@ -17,10 +17,11 @@ export function multipathLines({ nodes, links, complete, packets }: Multipath): 
     ...sorted.map(({ from, to, sent, received, rttMin }) =>
       [
         `${String(nodes[to]?.hop ?? '').padStart(2)}  ${nameOf(from).padEnd(width)} → ${nameOf(to)}`,
-        `${received} of ${sent} answered`,
-        ...[told(rttMin, ms), nodes[to]?.broken === true ? 'broken beyond' : undefined].filter(
-          (part) => part !== undefined,
-        ),
+        ...[
+          sent === 0 ? undefined : `${received} of ${sent} answered`,
+          told(rttMin, ms),
+          nodes[to]?.broken === true ? 'broken beyond' : undefined,
+        ].filter((part) => part !== undefined),
       ].join('  '),
     ),
     ...nodes.flatMap((node, index) =>

@@ -9,7 +9,7 @@ const nodeSchema = Type.Object(
     hop: Type.Integer({ minimum: 1, maximum: 64, description: 'Lowest TTL at which it was found.' }),
     kind: Type.Enum(['router', 'silent', 'target', 'refused'], {
       description:
-        '`silent`: no answer behind the node before, which may be several routers; `refused`: who ended the path by an ICMP error.',
+        '`silent`: no answer behind the node before, which may be several routers; `refused`: a router that answered the packets which it was to pass on by an ICMP error.',
     }),
     ip: nullable(addressSchema),
     private: Type.Boolean({ description: 'As for hops.' }),
@@ -37,7 +37,9 @@ const linkSchema = Type.Object(
     from: nullable(index),
     to: index,
     flows: count('Flows that took it.'),
-    sent: count('Packets that were to end at its far end.'),
+    sent: count(
+      'Packets that were to end at its far end; 0 for a link from one of several nodes behind a per-packet balancer, since which of them packets took does not show.',
+    ),
     received: count('Those that were answered.'),
     rttMin: nullable(durationSchema),
     rttAvg: nullable(durationSchema),

@@ -1,6 +1,8 @@
 import { buildFinding, type FindingDraft } from '../../finding.ts';
 import { groupBy } from '../../probe-result.ts';
 import { countOf, listed, naming, shown, unique } from '../../words.ts';
+import type { WayNode } from '../multipath/ways.ts';
+import { HIDDEN_ROUTER } from '../refusals.ts';
 import type { Trace, Way } from '../trace.ts';
 
 /** Rounds of the same two routers or more that prove a circle. */
@@ -12,28 +14,49 @@ const ROUNDS = 2;
  */
 export function circleOfFlow({ isReached, steps }: Way): readonly string[] {
   if (isReached) return [];
-  const path = steps.map(({ routers }) => (routers.length === 1 ? routers[0]!.ip : null));
+  return circleIn(steps.map(({ routers }) => (routers.length === 1 ? routers[0]!.ip : null)));
+}
+
+/** The first circle of two routers or more in a path; empty without one. */
+function circleIn<Hop>(path: readonly (Hop | null)[]): readonly Hop[] {
   for (let start = 0; start < path.length; start += 1) {
     for (let length = 2; start + ROUNDS * length <= path.length; length += 1) {
-      const circle = path.slice(start, start + length).filter((ip) => ip !== null);
+      const circle = path.slice(start, start + length).filter((hop) => hop !== null);
       const isRound = path
         .slice(start, start + ROUNDS * length)
-        .every((ip, index) => ip === path[start + (index % length)]);
+        .every((hop, index) => hop === path[start + (index % length)]);
       if (isRound && new Set(circle).size === length) return circle;
     }
   }
   return [];
 }
 
+/** The circles of all flows of a trace, as addresses in the order of passage. */
+export function circlesIn({ ways, branching, searched }: Trace): readonly (readonly string[])[] {
+  const circles =
+    branching.length === 0
+      ? ways.map(circleOfFlow)
+      : searched.map((path) => circleIn(path.map((node) => (node?.kind === 'router' ? node : null)))).map(addressesOf);
+  return circles.filter((circle) => circle.length > 0);
+}
+
+/** None if all nodes lead other packets to the target: behind a balancer by packet one router is at several hops. */
+function addressesOf(circle: readonly WayNode[]): readonly string[] {
+  if (circle.every(({ reaches }) => reaches)) return [];
+  return circle.map(({ ip }) => ip ?? HIDDEN_ROUTER);
+}
+
 /** Flows of a trace that circle, while others reach the target. */
 function circlesOf(trace: Trace): readonly (readonly string[])[] {
-  const { ways, isReached, isFinal } = trace;
+  const { ways, branching, isReached, isFinal } = trace;
+  if (!isReached || !isFinal) return [];
+  if (branching.length > 0) return circlesIn(trace);
   const alive = ways.filter((way) => way.isReached).flatMap(({ steps }) => steps);
-  if (!isReached || !isFinal || alive.length === 0) return [];
+  if (alive.length === 0) return [];
   // Behind a balancer by packet with ways of different lengths, too, one router answers at several hops, of all flows.
   const isMoving = (ip: string): boolean =>
     new Set(alive.filter(({ routers }) => routers.some((one) => one.ip === ip)).map(({ hop }) => hop)).size > 1;
-  return ways.map(circleOfFlow).filter((circle) => circle.length > 0 && !circle.some(isMoving));
+  return circlesIn(trace).filter((circle) => !circle.some(isMoving));
 }
 
 /** Finding: packets of some flows go round in a circle, others reach the target. */
@@ -52,9 +75,7 @@ export function findCirclingFlows(traces: readonly Trace[]): readonly FindingDra
       counted.map(([{ probeResult }]) => probeResult),
       () => 'all',
     )[0]![1];
-    const shares = counted.map(
-      ([{ probeResult, ways }, flows]) => `${flows.length} of ${countOf(ways.length, 'flow')} of ${probeResult.probe}`,
-    );
+    const shares = counted.map(([trace, flows]) => shareText(trace, flows.length));
     const routers = listed(unique(own[0]!.circle.map((ip) => shown(ip))), 6);
     const text = `Packets of ${listed(shares, 3)} go round in a circle of ${routers}, while other flows reach the target: one of several ways is broken, since the routers there disagree about it.`;
     return buildFinding(
@@ -65,4 +86,11 @@ export function findCirclingFlows(traces: readonly Trace[]): readonly FindingDra
       `some packets of ${naming(probeResults)} go round in a circle`,
     );
   });
+}
+
+/** A search follows only some flows round the circle, so their number says nothing. */
+function shareText({ probeResult, ways, branching }: Trace, flows: number): string {
+  return branching.length > 0
+    ? `some flows of ${probeResult.probe}`
+    : `${flows} of ${countOf(ways.length, 'flow')} of ${probeResult.probe}`;
 }

@@ -1,6 +1,6 @@
 import type { TracePacket } from '../probing/trace.ts';
 import { kindOfBalancer, type BalancerKind } from './kinds.ts';
-import { answersIn, seenAs, SILENT } from './slots.ts';
+import { addressIn, answersIn, isOfTarget, seenAs, SILENT } from './slots.ts';
 import type { Vertex } from './vertex.ts';
 import type { Survey } from './survey.ts';
 
@@ -11,6 +11,8 @@ export interface GraphNode {
   ttl: number;
   /** How it chooses among its next hops; null if at most one is known, or if it is behind a per-packet balancer. */
   balances: BalancerKind | null;
+  /** True for a router that refuses the packets of all flows beyond its own hop. */
+  isRefusing: boolean;
 }
 
 export interface GraphLink {
@@ -24,6 +26,8 @@ export interface GraphLink {
 export interface Graph {
   readonly nodes: readonly GraphNode[];
   readonly links: readonly GraphLink[];
+  /** Key of the node of a flow at a TTL; undefined if unknown. */
+  readonly keyAt: (flow: number, ttl: number) => string | undefined;
 }
 
 /** Key of the probe itself. */
@@ -36,55 +40,84 @@ export const PROBE = 'probe';
 export function graphOf(survey: Survey): Graph {
   const nodes = new Map<string, GraphNode>();
   const links = new Map<string, GraphLink>();
-  const add = (from: string, to: string): GraphLink => {
+  const keysOf = keysIn(survey);
+  const add = (from: string, to: string): void => {
     const key = `${from} ${to}`;
-    const link = links.get(key) ?? { from, to, flows: new Set(), packets: [] };
-    links.set(key, link);
-    return link;
+    if (from !== to && !links.has(key)) links.set(key, { from, to, flows: new Set(), packets: [] });
   };
   for (const vertex of [survey.probe, ...survey.vertices].toSorted((a, b) => a.ttl - b.ttl)) {
-    for (const seen of vertex.seen) noteNode(nodes, vertex, seen);
+    if (vertex.kind !== 'probe') noteNodes(nodes, vertex, keysOf(vertex));
     for (const next of vertex.next.keys()) {
       if (vertex.kind === 'cloud' && next.kind === 'cloud') continue;
       for (const from of keysOf(vertex)) {
-        for (const to of keysOf(next)) if (from !== to) add(from, to);
+        for (const to of keysOf(next)) add(from, to);
       }
     }
   }
-  addPackets(survey, links);
-  return { nodes: [...nodes.values()], links: [...links.values()] };
+  addPackets(survey, links, keysOf);
+  const keyAt = (flow: number, ttl: number): string | undefined => {
+    const vertex = survey.at(flow, ttl);
+    if (vertex === undefined || vertex.kind === 'cloud') return undefined;
+    const [key] = keysOf(vertex);
+    // A router that refuses packets with a higher TTL is at its own hop only.
+    return vertex.kind === 'end' && ttl > 1 && key === keyAt(flow, ttl - 1) ? undefined : key;
+  };
+  return { nodes: [...nodes.values()], links: [...links.values()], keyAt };
 }
 
-function noteNode(nodes: Map<string, GraphNode>, vertex: Vertex, seen: string): void {
-  const key = keyOf(vertex, seen);
-  const node = nodes.get(key) ?? { key, seen, ttl: vertex.ttl, balances: null };
-  nodes.set(key, node);
-  if (vertex.kind !== 'cloud' && vertex.seenNext.size > 1) node.balances = kindOfBalancer(vertex);
+type KeysOf = (vertex: Vertex) => readonly string[];
+
+/** Returns the keys of the nodes of a vertex. A router that refuses packets beyond its own hop is one node. */
+function keysIn({ vertices }: Survey): KeysOf {
+  const refusers = new Map<Vertex, Vertex>();
+  for (const vertex of vertices) {
+    const [seen] = vertex.seen;
+    if (vertex.kind !== 'end' || isOfTarget(seen!)) continue;
+    const isSame = (other: Vertex): boolean => other.kind === 'router' && other.seen.has(addressIn(seen!)!);
+    const router = [...vertex.parents].find(isSame) ?? vertices.find(isSame);
+    if (router !== undefined) refusers.set(vertex, router);
+  }
+  return (vertex) => {
+    if (vertex.kind === 'cloud') return [...vertex.seen].map((seen) => keyInCloud(vertex, seen));
+    return [(refusers.get(vertex) ?? vertex).key];
+  };
 }
 
-function keysOf(vertex: Vertex): readonly string[] {
-  return vertex.kind === 'probe' ? [PROBE] : [...vertex.seen].map((seen) => keyOf(vertex, seen));
+function keyInCloud(cloud: Vertex, seen: string): string {
+  return seen === SILENT ? `${SILENT}${cloud.key}` : seen;
 }
 
-function keyOf(vertex: Vertex, seen: string): string {
-  if (seen !== SILENT) return seen;
-  return vertex.kind === 'silence' ? vertex.key : `${SILENT}${vertex.key}`;
+function noteNodes(nodes: Map<string, GraphNode>, vertex: Vertex, keys: readonly string[]): void {
+  const { kind, ttl, seen, next, seenNext } = vertex;
+  for (const [index, one] of [...seen].entries()) {
+    const key = keys[index]!;
+    const node = nodes.get(key) ?? { key, seen: one, ttl, balances: null, isRefusing: false };
+    nodes.set(key, node);
+    if (kind === 'cloud') continue;
+    node.isRefusing ||= next.size > 0 && [...next.keys()].every((beyond) => isRefusalOf(beyond, one));
+    if (seenNext.size > 1) node.balances = kindOfBalancer(vertex);
+  }
+}
+
+/** True for the end of paths at the router of this address, which refuses their packets. */
+function isRefusalOf({ kind, seen }: Vertex, address: string): boolean {
+  const [one] = seen;
+  return kind === 'end' && !isOfTarget(one!) && addressIn(one!) === address;
 }
 
 /** Attributes each packet to the link over which it reached the hop of its TTL, if that link is known. */
-function addPackets({ slots, at }: Survey, links: ReadonlyMap<string, GraphLink>): void {
+function addPackets({ slots, at }: Survey, links: ReadonlyMap<string, GraphLink>, keysOf: KeysOf): void {
   for (const own of slots.values()) {
     for (const slot of own.values()) {
       const [before, here] = [at(slot.flow, slot.ttl - 1), at(slot.flow, slot.ttl)];
       if (before === undefined || here === undefined || before.kind === 'cloud') continue;
       const isSilent = answersIn(slot).length === 0;
       for (const packet of slot.packets) {
-        const { answer } = packet;
-        const [from] = keysOf(before);
+        const seen = packet.answer === null ? SILENT : seenAs(packet.answer);
         // A lost packet of a flow that is balanced per packet may have taken any link.
-        if (answer === null && !isSilent && here.kind === 'cloud') continue;
-        const to = answer === null && here.kind !== 'cloud' ? keysOf(here)[0]! : answer === null ? '' : seenAs(answer);
-        const link = links.get(`${from} ${to}`);
+        if (seen === SILENT && !isSilent && here.kind === 'cloud') continue;
+        const to = here.kind === 'cloud' ? keyInCloud(here, seen) : keysOf(here)[0];
+        const link = links.get(`${keysOf(before)[0]} ${to}`);
         link?.packets.push(packet);
         link?.flows.add(slot.flow);
       }

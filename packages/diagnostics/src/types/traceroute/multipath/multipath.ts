@@ -7,7 +7,6 @@ import { isFull, rttOf } from '../probing/trace.ts';
 import type { Multipath } from '../multipath-fields.ts';
 import { graphOf, PROBE, type Graph, type GraphNode } from './graph.ts';
 import { addressIn, isEnd } from './slots.ts';
-import type { Vertex } from './vertex.ts';
 import { surveyOf, type Survey } from './survey.ts';
 import { provedDeadEnds } from './wanted/dead-ends.ts';
 
@@ -37,12 +36,12 @@ export function multipathOf(trace: Trace, format: HopFormat): Multipath {
         rttAvg: rtts.length === 0 ? null : roundMs(rtts.reduce((sum, rtt) => sum + rtt, 0) / rtts.length),
       };
     }),
-    paths: Array.from({ length: survey.flows }, (_, flow) => pathOf(flow, survey, index)),
+    paths: Array.from({ length: survey.flows }, (_, flow) => pathOf(flow, survey, graph, index)),
   };
 }
 
 function nodeOf(
-  { key, seen, ttl, balances }: GraphNode,
+  { key, seen, ttl, balances, isRefusing }: GraphNode,
   reaching: ReadonlySet<string>,
   trace: Trace,
   format: HopFormat,
@@ -52,7 +51,7 @@ function nodeOf(
   const end = isTarget ? 'target' : 'refused';
   return {
     hop: ttl,
-    kind: address === null ? 'silent' : isEnd(seen) ? end : 'router',
+    kind: address === null ? 'silent' : isEnd(seen) || isRefusing ? end : 'router',
     ip: address === null ? null : format.shown(address),
     private: address !== null && format.isPrivate(address),
     balances,
@@ -64,7 +63,7 @@ function nodeOf(
  * Keys of the nodes of the target, of nodes from which links lead there, and of nodes of flows whose full-TTL packets
  * it answered.
  */
-function reachingOf({ nodes, links }: Graph, { flows, at, lastTtl }: Survey, trace: Trace): ReadonlySet<string> {
+function reachingOf({ nodes, links, keyAt }: Graph, { flows, lastTtl }: Survey, trace: Trace): ReadonlySet<string> {
   const { packets } = trace;
   const targets = new Set(packets.flatMap(({ answer }) => (answer?.kind === 'target' ? [answer.from] : [])));
   const reaching = new Set(
@@ -74,7 +73,7 @@ function reachingOf({ nodes, links }: Graph, { flows, at, lastTtl }: Survey, tra
   const full = new Set(packets.flatMap((one) => (isFull(one) && one.answer?.kind === 'target' ? [one.flow] : [])));
   for (const flow of full) {
     if (flow >= flows) continue;
-    for (let ttl = 1; ttl <= lastTtl; ttl += 1) for (const key of keysOf(at(flow, ttl))) reaching.add(key);
+    for (let ttl = 1; ttl <= lastTtl; ttl += 1) reaching.add(keyAt(flow, ttl) ?? '');
   }
   for (let size = -1; size !== reaching.size;) {
     size = reaching.size;
@@ -83,19 +82,18 @@ function reachingOf({ nodes, links }: Graph, { flows, at, lastTtl }: Survey, tra
   return reaching;
 }
 
-function keysOf(vertex: Vertex | undefined): readonly string[] {
-  return vertex === undefined || vertex.kind === 'cloud' ? [] : [vertex.key];
-}
-
 function pathOf(
   flow: number,
-  { at, hasEnded, lastTtl }: Survey,
+  { slots, hasEnded, lastTtl }: Survey,
+  { keyAt }: Graph,
   index: ReadonlyMap<string, number>,
 ): (number | null)[] {
   const path: (number | null)[] = [];
   for (let ttl = 1; ttl <= lastTtl && !hasEnded(flow, ttl); ttl += 1) {
-    const vertex = at(flow, ttl);
-    path.push(vertex === undefined || vertex.kind === 'cloud' ? null : (index.get(vertex.key) ?? null));
+    const node = index.get(keyAt(flow, ttl) ?? '') ?? null;
+    // Other flows are there on a longer way: this one has passed the node before.
+    if (node !== null && path.includes(node) && slots.get(flow)?.has(ttl) !== true) break;
+    path.push(node);
   }
   return path.slice(0, path.findLastIndex((node) => node !== null) + 1);
 }

@@ -2,6 +2,8 @@ import { GAP_LIMIT } from '../probing/flow-view.ts';
 import type { TracePacket } from '../probing/trace.ts';
 import { countChanges, newVertex, type Vertex } from './vertex.ts';
 import { refusedEndsOf, type RefusedEnd } from './refused-flows.ts';
+import { doubtfulIn } from './doubts.ts';
+import { repeatsIn, type Repeats } from './repeats.ts';
 import { answersIn, isAwaited, isEnd, SILENT, slotsOf, type Slot, type Slots } from './slots.ts';
 
 /** A packet to send; flows from `Survey.flows` on are new ones. */
@@ -27,14 +29,6 @@ export interface Survey {
   readonly again: readonly Slot[];
 }
 
-/** Packets of a slot without an answer, after which its silence is no random loss. */
-const TRIES = 3;
-/**
- * Number of slots after one vertex that were silent `TRIES` times, from which on one silent packet suffices for every
- * other slot.
- */
-const ENOUGH_SILENT = 3;
-
 /** Derives the paths from the packets. Slots with a packet that is still awaited are left out. */
 export function surveyOf(packets: readonly TracePacket[], flows: number): Survey {
   return new Surveyor(packets, flows).survey();
@@ -51,10 +45,12 @@ class Surveyor {
   private readonly soles: (Vertex | undefined)[] = [this.probe];
   private readonly again: Slot[] = [];
   private readonly refusals: ReadonlyMap<number, RefusedEnd>;
+  private readonly repeats: Repeats;
 
   constructor(packets: readonly TracePacket[], flows: number) {
     this.slots = slotsOf(packets);
     this.refusals = refusedEndsOf(packets);
+    this.repeats = repeatsIn(this.slots);
     this.flows = flows;
     this.located = Array.from({ length: flows }, () => new Map());
     this.endAt = Array<number>(flows).fill(Infinity);
@@ -64,10 +60,17 @@ class Surveyor {
     const { slots, flows, probe, vertices, again } = this;
     const last = Math.max(0, ...[...slots.values()].flatMap((own) => [...own.keys()]));
     for (let ttl = 1; ttl <= last; ttl += 1) this.lookAt(ttl);
-    const at = (flow: number, ttl: number): Vertex | undefined => this.at(flow, ttl);
-    const hasEnded = (flow: number, ttl: number): boolean => this.hasEnded(flow, ttl);
-    const sole = (ttl: number): Vertex | undefined => this.soles[ttl];
-    return { slots, flows, probe, vertices: [...vertices.values()], at, sole, lastTtl: last, hasEnded, again };
+    return {
+      slots,
+      flows,
+      probe,
+      vertices: [...vertices.values()],
+      at: (flow, ttl) => this.at(flow, ttl),
+      sole: (ttl) => this.soles[ttl],
+      lastTtl: last,
+      hasEnded: (flow, ttl) => this.hasEnded(flow, ttl),
+      again,
+    };
   }
 
   private at(flow: number, ttl: number): Vertex | undefined {
@@ -105,11 +108,7 @@ class Surveyor {
 
   /** Leaves out the slots whose silence is to be verified, and adds them to `again`. */
   private settled(slots: readonly Slot[]): readonly Slot[] {
-    const isSilent = (slot: Slot): boolean => this.outcomesOf(slot)[0] === SILENT;
-    if (slots.every(isSilent)) return slots;
-    const proved = slots.filter((slot) => isSilent(slot) && slot.packets.length >= TRIES);
-    const doubtful = slots.filter((slot) => isSilent(slot) && slot.packets.length < TRIES);
-    if (proved.length >= ENOUGH_SILENT) return slots;
+    const doubtful = doubtfulIn(slots, (slot) => this.outcomesOf(slot)[0] === SILENT);
     this.again.push(...doubtful);
     return slots.filter((slot) => !doubtful.includes(slot));
   }
@@ -145,8 +144,13 @@ class Surveyor {
   }
 
   private vertexOf(seen: string, parent: Vertex, ttl: number): Vertex {
-    if (seen !== SILENT) return this.vertex(seen, isEnd(seen) ? 'end' : 'router', ttl, 0, [seen]);
+    if (seen !== SILENT) return this.placeOf(seen, ttl);
     return this.vertex(`${SILENT}${parent.key}`, 'silence', ttl, parent.silence + 1, [seen]);
+  }
+
+  private placeOf(seen: string, ttl: number): Vertex {
+    const key = this.repeats.get(seen)?.has(ttl) === true ? `${seen} again` : seen;
+    return this.vertex(key, isEnd(seen) ? 'end' : 'router', ttl, 0, [seen]);
   }
 
   private cloudAfter(parent: Vertex, ttl: number, seen: Iterable<string>): Vertex {
@@ -170,7 +174,7 @@ class Surveyor {
       const [first, ...others] = answersIn(slot);
       if (first === undefined || others.some((other) => other !== first)) continue;
       if (clouds.some(({ seen }) => seen.has(first))) continue;
-      this.locate(slot.flow, ttl, this.vertex(first, isEnd(first) ? 'end' : 'router', ttl, 0, [first]));
+      this.locate(slot.flow, ttl, this.placeOf(first, ttl));
     }
   }
 

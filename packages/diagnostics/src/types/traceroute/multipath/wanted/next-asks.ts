@@ -1,4 +1,5 @@
 import type { TracePacket } from '../../probing/trace.ts';
+import { circleAsks } from './circles.ts';
 import { deadEndAsks } from './dead-ends.ts';
 import { lossAsks } from './loss-asks.ts';
 import { wantedAsks } from './plan.ts';
@@ -6,7 +7,7 @@ import { surveyOf, type Ask, type Survey } from '../survey.ts';
 
 /**
  * The packets that the search sends next; none if it is complete. First each vertex is searched at its own risk, then
- * until the sum of the risks of all balancers is as small; at last dead ends are tested, and loss at the target.
+ * until the sum of the risks of all balancers is as small; at last circles and dead ends are tested, and loss at the target.
  */
 export function nextAsks(
   packets: readonly TracePacket[],
@@ -20,6 +21,8 @@ export function nextAsks(
   const balancers = balancersIn(survey);
   const more = balancers === 0 ? [] : wantedAsks(survey, { maxHops, room, balancers });
   if (more.length > 0) return more;
+  const circles = circleAsks(survey, maxHops);
+  if (circles.length > 0) return circles;
   const ends = deadEndAsks(survey, packets);
   return ends.length > 0 ? ends : lossAsks(packets);
 }
