@@ -48,7 +48,7 @@ function build(): void {
   }
   route('fra', 'default', [0, 2]);
   route('nyc', 'default', [6, 1]);
-  // To nyc over r2; back over r2, until a test sends it over r5 and r3.
+  // To nyc over r2; back over r2, until a test sends it over r5, r6 and r3.
   route('r1', '10.61.6.0/24', [1, 2]);
   route('r2', '10.61.6.0/24', [2, 2]);
   route('r2', '10.61.0.0/24', [1, 1]);

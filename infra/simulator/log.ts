@@ -15,7 +15,7 @@ export interface Passage {
   readonly number: number;
   readonly ttl: number;
   readonly bytes: number;
-  /** The places that the packet reached, in order. */
+  /** Routers and target that the packet reached, in order: indexes into `places` of its case. */
   readonly trail: readonly number[];
   readonly fate: 'arrived' | 'expired' | 'refused' | 'too big' | 'lost';
   readonly answers: Answer[];

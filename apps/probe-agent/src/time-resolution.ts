@@ -4,7 +4,10 @@ import type { DiagnosticContext } from '@vantage/diagnostics';
 /** A context that notes how long its first admission took to resolve. */
 export interface TimedContext {
   readonly context: DiagnosticContext;
-  /** The field of the result, if the job asks for it and a target was resolved or refused. */
+  /**
+   * `resolve`: duration of the first name resolution in milliseconds, 0 for an address; also if it failed or its target
+   * was refused. No field if the job does not ask for it, or before an admission has ended.
+   */
   readonly fields: () => { readonly resolve?: number };
 }
 

@@ -124,7 +124,7 @@ async function memoryOf({ redisPort }: Stage): Promise<number> {
   return (await redisInfo(redisPort))('used_memory');
 }
 
-/** Shares of a core, percent. */
+/** Shares of a core that idle processes use, percent. */
 async function idleShare({ pids }: Stage): Promise<Readonly<Record<'coordinators' | 'redis', number>>> {
   const cpu = countCpu({ coordinators: pids.coordinators, redis: pids.redis });
   await sleep(IDLE_MS);

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { Queue, QueueEvents } from 'bullmq';
 
 /**
- * The lower bound: one job is added, taken by a Worker in another process, and its end is reported by QueueEvents,
- * all with their defaults.
+ * BullMQ alone, with which the duration of a check is compared: one job is added, taken by a Worker in another process,
+ * and its end reported by QueueEvents. Defaults, except the worker's concurrency and the number of completed jobs kept.
  */
 export interface BareBullmq {
   /** Resolves when a job added by this call has finished. */

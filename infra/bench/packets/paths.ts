@@ -15,7 +15,7 @@ type Protocol = 'icmp' | 'udp' | 'tcp';
 type View = readonly (string | null)[];
 type See = (host: string, protocol: Protocol) => Promise<View>;
 
-/** Hops found by the check and its peers on known paths, for each protocol and family. */
+/** Hops on known paths that the check and its peers miss or get wrong: a figure per protocol, both families together. */
 export async function hopsFound(lab: Netlab, peers: Peers, runner: CheckRunner): Promise<readonly Figure[]> {
   const tools = viewers(lab, peers, runner);
   const figures: Figure[] = [];

@@ -44,7 +44,7 @@ export interface Client {
   ) => Promise<CheckStart>;
   /**
    * @param options.waitSeconds 0–25: the service delays its response until the check is completed or the time has
-   * passed
+   *   passed; without it, it responds at once
    */
   readonly results: <Name extends CheckTypeName = CheckTypeName>(
     checkId: string,
@@ -64,7 +64,7 @@ export interface Client {
     checkId: string,
     options?: WatchOptions,
   ) => AsyncIterable<CheckEvent<Name>>;
-  /** Summary of the results. */
+  /** Summary of the results so far; preliminary until its `status` is `completed`. */
   readonly summary: (checkId: string, options?: CallOptions) => Promise<Summary>;
   /** Differences between two completed checks of one type. */
   readonly compare: (checkId: string, otherId: string, options?: CallOptions) => Promise<Comparison>;

@@ -37,7 +37,10 @@ const mayBeOfName: ReadonlySet<string> = new Set([
   'dns_servers_silent',
 ]);
 
-/** False if the probe failed, or its resolver did before the target was asked; a dns check measures the resolver. */
+/**
+ * False if the probe failed, or the resolution of the name did for a reason that cannot be the name's (`mayBeOfName`).
+ * A dns check measures the resolver, so failures of its resolution count.
+ */
 function isMeasured(type: string, { result, error }: Measurement): boolean {
   if (result === 'error' || error?.source === 'probe') return false;
   const isUnresolved = error?.phase === 'resolve' && error.source !== 'target' && !mayBeOfName.has(error.code);

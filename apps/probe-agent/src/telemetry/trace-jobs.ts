@@ -14,7 +14,7 @@ export interface TakenJob {
 
 export interface JobTraces {
   readonly around: (job: TakenJob, run: () => Promise<void>) => Promise<void>;
-  /** Trace context of a check's run, for its result entries; undefined without tracing. */
+  /** Trace context of a check's run, for its result entries; undefined without tracing, and for a job without one. */
   readonly traceparentOf: (checkId: string) => string | undefined;
 }
 

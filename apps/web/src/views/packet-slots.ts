@@ -1,5 +1,6 @@
 /**
- * Number of bars that a row of packets has room for: at least the default count of four, while fewer packets are known.
+ * Number of bars that a row of packets has room for. At least four, the default count, also after a check of fewer
+ * packets: while it runs, their number is not known.
  *
  * @param packets without those that were to be sent while the probe stood still, which `expected` does not count
  *   either: the numbers may have gaps

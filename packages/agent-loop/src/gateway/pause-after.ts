@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { Reconnect } from './reconnect.ts';
 import type { AgentIdentity, Closed } from './session.ts';
 
-/** The time without a connection. */
+/** What has happened since the last connection. */
 export interface Outage {
   /** Number of failures in succession. */
   failures: number;

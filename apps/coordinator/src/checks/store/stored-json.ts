@@ -2,7 +2,7 @@ import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 
 import { DICTIONARY } from './stored-dictionary.ts';
 
-/** Size from which results are compressed: shorter ones, which are most, would shrink little. */
+/** Length from which results are compressed. Most are shorter, and would save a few hundred bytes each at most. */
 const MIN_BYTES = 2_048;
 /** Prefix of compressed values. JSON begins with a brace. */
 const PREFIX = 'y:';

@@ -71,7 +71,7 @@ export function queryOf(request: Request): URLSearchParams {
   return new URLSearchParams(at < 0 ? '' : request.originalUrl.slice(at + 1));
 }
 
-/** Records a fault of a parameter. */
+/** Records a fault of a parameter (path `?name`) or of a header (path `Name:`). */
 type Refuse = (path: string, message: string) => undefined;
 
 /** Faults of unknown parameters, and of those that are repeated although they have a single value. */

@@ -62,7 +62,7 @@ export interface UdpHeader {
   readonly sourcePort: number;
   readonly destinationPort: number;
   readonly checksum: number;
-  /** The received part. */
+  /** What was received of it: a quotation may be cut. */
   readonly payload: Uint8Array;
 }
 

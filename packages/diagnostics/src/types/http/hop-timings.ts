@@ -27,7 +27,7 @@ export interface StepRecord {
   readonly headSeen: (seen: HeadSeen) => void;
   /** Records a completed phase. */
   readonly done: (phase: Phase, ms: number) => void;
-  /** Records a phase that was broken off: its time counts into the total alone. */
+  /** Records a phase that was broken off: its time counts into the total and, if `retry` follows, into `retries`. */
   readonly broken: (ms: number) => void;
   /** Sums up the timings since name resolution, which belong to an abandoned attempt, in `retries`. */
   readonly retry: () => void;

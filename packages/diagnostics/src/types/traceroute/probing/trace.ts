@@ -45,7 +45,6 @@ export interface TraceAnswer {
   readonly rewritten: readonly RewrittenField[];
 }
 
-/** True while an answer is awaited. */
 export function isAwaited({ answer, isGivenUp, isLeftOut }: TracePacket): boolean {
   return answer === null && !isGivenUp && isLeftOut !== true;
 }
