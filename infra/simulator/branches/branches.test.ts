@@ -357,6 +357,50 @@ describe('an outage beyond a balancer', () => {
   });
 });
 
+describe('lost packets and limited answers', () => {
+  const way = (share: number) => (name: string) => (name.startsWith('first.0') ? share : 0);
+  const kinds: readonly (readonly [string, Impairments])[] = [
+    ['5 % of the packets of one way are lost', { loss: way(0.05) }],
+    ['15 % of the packets of one way are lost', { loss: way(0.15) }],
+    ['5 % are lost at each hop', { loss: () => 0.05 }],
+    ['all nodes limit their answers as Linux does', { limits: () => ({ burst: 6, perSecond: 1 }) }],
+  ];
+  const silentOver = async (network: Network, impairments: Impairments, runs: number): Promise<readonly number[]> => {
+    const counts: number[] = [];
+    for (let seed = 1; seed <= runs; seed += 1) {
+      const { paths } = await summaryOver(network, impairments, seed);
+      counts.push(paths!.nodes.filter(({ kind }) => kind === 'silent').length);
+    }
+    return counts;
+  };
+
+  it.each(
+    ['2 long ways', '4 ways', '8 long ways', 'unequal by 3', 'nested'].flatMap((name) =>
+      kinds.map(([reason, impairments]) => [name, reason, impairments] as const),
+    ),
+  )('are no silent router: %s, %s', async (name, _reason, impairments) => {
+    const counts = await silentOver(networks[name]!, impairments, 2 * RUNS);
+
+    expect(counts.filter((count) => count > 0)).toEqual([]);
+  });
+
+  it.each<[string, Impairments, number]>([
+    ['alone', { silent: (name) => name === 'first.0.0' }, 1],
+    ['in a row', { silent: (name) => name.startsWith('first.0') }, 2],
+    ['with loss', { silent: (name) => name === 'first.0.0', loss: way(0.15) }, 1],
+    [
+      'with limits',
+      {
+        silent: (name) => name === 'first.0.0',
+        limits: (name) => (name === FIRST ? { burst: 6, perSecond: 1 } : undefined),
+      },
+      1,
+    ],
+  ])('hide no router that is silent: %s', async (_reason, impairments, count) => {
+    expect(await silentOver(long, impairments, RUNS)).toEqual(Array<number>(RUNS).fill(count));
+  });
+});
+
 describe('ways on which packets go round in a circle', () => {
   const chain = (...names: readonly string[]): Network =>
     Object.fromEntries(names.slice(1).map((name, index) => [names[index]!, { next: [name] }]));

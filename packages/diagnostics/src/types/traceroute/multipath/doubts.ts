@@ -1,17 +1,67 @@
+import type { TracePacket } from '../probing/trace.ts';
 import type { Slot } from './slots.ts';
 
-/** Packets of a slot without an answer, after which its silence is no random loss. */
+/** Packets of a slot without an answer, after which it is suspected to be that of a silent router. */
 const TRIES = 3;
-/**
- * Number of slots after one vertex that were silent `TRIES` times, from which on one silent packet suffices for every
- * other slot.
- */
-const ENOUGH_SILENT = 3;
+/** Further packets that prove it, each followed by one to an answered slot that was answered. */
+const PROOFS = 3;
+/** Most packets to a slot; without a proof its silence says nothing. */
+const MOST_TRIES = 8;
+/** Slots of one vertex whose silence was no proof, after which those of the others is none either. */
+const MOST_WRONG = 2;
+/** Milliseconds within which the control follows. */
+const CONTROL_MS = 500;
 
-/** Silent slots after one vertex to be probed again, because others after it were answered. */
-export function doubtfulIn(slots: readonly Slot[], isSilent: (slot: Slot) => boolean): readonly Slot[] {
-  if (slots.every(isSilent)) return [];
+export interface Doubts {
+  /** Silent slots whose silence is not proved: they show no router. */
+  readonly doubtful: ReadonlySet<Slot>;
+  /** Slots to be probed again, in this order. */
+  readonly again: readonly Slot[];
+}
+
+const NONE: Doubts = { doubtful: new Set(), again: [] };
+
+/**
+ * Doubts about silence after a vertex, if other packets after it were answered, or some after other vertices at the same
+ * hop were lost: packets may be lost, or the routers limit their
+ * answers. One slot at a time is probed together with a control: a router that limits its answers answers the first of two
+ * packets, and loss affects both alike. One proof suffices for all suspected slots.
+ *
+ * @param elsewhere answered slots of the same hop after other vertices
+ */
+export function doubtsOf(
+  slots: readonly Slot[],
+  isSilent: (slot: Slot) => boolean,
+  elsewhere: readonly Slot[],
+): Doubts {
   const silent = slots.filter(isSilent);
-  const proved = silent.filter(({ packets }) => packets.length >= TRIES);
-  return proved.length >= ENOUGH_SILENT ? [] : silent.filter((slot) => !proved.includes(slot));
+  const own = slots.filter((slot) => !silent.includes(slot));
+  const answered = own.length > 0 || !elsewhere.some(hasLost) ? own : elsewhere;
+  if (silent.length === 0 || answered.length === 0) return NONE;
+  const control = answered.find(({ packets }) => packets.at(-1)?.answer !== null) ?? answered[0]!;
+  const controls = answered.flatMap(({ packets }) => packets.filter(({ answer }) => answer !== null));
+  const suspected = silent.filter(({ packets }) => packets.length >= TRIES);
+  const fresh = silent.filter((slot) => !suspected.includes(slot));
+  if (suspected.some((slot) => proofsOf(slot, controls) >= PROOFS)) {
+    return suspected.length >= TRIES ? NONE : { doubtful: new Set(fresh), again: fresh };
+  }
+  const wrong = answered.filter((slot) => isWrong(slot)).length;
+  const open = suspected.filter(({ packets }) => packets.length < MOST_TRIES);
+  const [next] = wrong >= MOST_WRONG ? [] : open.toSorted((a, b) => b.packets.length - a.packets.length);
+  return { doubtful: new Set(silent), again: [...fresh, ...(next === undefined ? [] : [next, control])] };
+}
+
+function hasLost({ packets }: Slot): boolean {
+  return packets.some(({ answer }) => answer === null);
+}
+
+/** True for a slot that was suspected and then answered. */
+function isWrong({ packets }: Slot): boolean {
+  return packets.slice(0, TRIES).every(({ answer }) => answer === null);
+}
+
+function proofsOf({ packets }: Slot, controls: readonly TracePacket[]): number {
+  const isFollowed = ({ awaitedMs }: TracePacket): boolean =>
+    controls.some((one) => one.awaitedMs >= awaitedMs && one.awaitedMs - awaitedMs < CONTROL_MS);
+  return packets.slice(TRIES).filter(isFollowed).length;
 }

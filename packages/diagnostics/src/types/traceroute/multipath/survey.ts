@@ -1,8 +1,8 @@
-import { GAP_LIMIT } from '../probing/flow-view.ts';
 import type { TracePacket } from '../probing/trace.ts';
+import { soleAt } from './sole-vertex.ts';
 import { countChanges, newVertex, type Vertex } from './vertex.ts';
 import { refusedEndsOf, type RefusedEnd } from './refused-flows.ts';
-import { doubtfulIn } from './doubts.ts';
+import { doubtsOf } from './doubts.ts';
 import { repeatsIn, type Repeats } from './repeats.ts';
 import { answersIn, isAwaited, isEnd, SILENT, slotsOf, type Slot, type Slots } from './slots.ts';
 
@@ -97,24 +97,40 @@ class Surveyor {
     });
     const byParent = Map.groupBy(asked, ({ parent }) => parent);
     for (const [parent, own] of byParent) {
-      if (parent !== undefined) this.settle(parent, this.settled(own.map(({ slot }) => slot)), ttl);
+      if (parent === undefined) continue;
+      const slots = own.map(({ slot }) => slot).filter((slot) => parent.kind !== 'end' || !this.isSilent(slot));
+      const others = asked.filter(
+        (one) => one.parent !== parent && parent.kind === 'router' && !this.isSilent(one.slot),
+      );
+      this.settle(
+        parent,
+        this.settled(
+          slots,
+          others.map(({ slot }) => slot),
+        ),
+        ttl,
+      );
     }
     this.locateStrays(
       (byParent.get(undefined) ?? []).map(({ slot }) => slot),
       ttl,
     );
-    this.soles[ttl] = this.soleAt(ttl);
+    this.soles[ttl] = soleAt(ttl, this.located, this.soles, (flow) => this.hasEnded(flow, ttl));
   }
 
   /** Leaves out the slots whose silence is to be verified, and adds them to `again`. */
-  private settled(slots: readonly Slot[]): readonly Slot[] {
-    const doubtful = doubtfulIn(slots, (slot) => this.outcomesOf(slot)[0] === SILENT);
-    this.again.push(...doubtful);
-    return slots.filter((slot) => !doubtful.includes(slot));
+  private settled(slots: readonly Slot[], elsewhere: readonly Slot[]): readonly Slot[] {
+    const { doubtful, again } = doubtsOf(slots, (slot) => this.isSilent(slot), elsewhere);
+    this.again.push(...again);
+    return slots.filter((slot) => !doubtful.has(slot));
   }
 
   private isSilentBeyondRefusal(slot: Slot): boolean {
     return slot.ttl > (this.refusals.get(slot.flow)?.ttl ?? Infinity) && answersIn(slot).length === 0;
+  }
+
+  private isSilent(slot: Slot): boolean {
+    return this.outcomesOf(slot)[0] === SILENT;
   }
 
   private outcomesOf(slot: Slot): readonly string[] {
@@ -176,23 +192,5 @@ class Surveyor {
       if (clouds.some(({ seen }) => seen.has(first))) continue;
       this.locate(slot.flow, ttl, this.placeOf(first, ttl));
     }
-  }
-
-  /** True for a flow that is probed no further after a long silence which not all flows meet. */
-  private isLostBefore(own: ReadonlyMap<number, Vertex>, ttl: number): boolean {
-    return [...own].some(([at, vertex]) => at < ttl && vertex.silence >= GAP_LIMIT && this.soles[at] !== vertex);
-  }
-
-  private soleAt(ttl: number): Vertex | undefined {
-    const before = this.soles[ttl - 1];
-    const here = new Set(this.located.flatMap((own) => own.get(ttl) ?? []));
-    const [vertex] = here;
-    const hasEnded = this.located.some((own, flow) => this.hasEnded(flow, ttl) || this.isLostBefore(own, ttl));
-    if (here.size !== 1 || vertex === undefined || vertex.kind === 'end' || hasEnded) return undefined;
-    if (before !== undefined) return vertex;
-    // If the previous hop has several vertices, each must be known to lead here: the flows of another may not have been
-    // probed at this TTL.
-    const allBefore = new Set(this.located.flatMap((own) => own.get(ttl - 1) ?? []));
-    return [...allBefore].every((one) => vertex.parents.has(one)) ? vertex : undefined;
   }
 }

@@ -28,6 +28,7 @@ export function needsOf(group: readonly Vertex[], survey: Survey, balancers: num
   const leastOf = (vertex: Vertex): number => {
     if (isEnough(vertex)) return 0;
     if (isInSilence(vertex)) return SAMPLES_IN_SILENCE;
+    if (isSilentAlone(vertex, group)) return stop(1);
     if (vertex.kind === 'cloud' && vertex.seenNext.size <= 1) return SAMPLES_AFTER_CLOUD;
     if (mode === 'full' && isMeshed(vertex, group)) return stoppingPoint(vertex.seenNext.size);
     if (mode === 'full') return stop(vertex.seenNext.size, survey.sole(vertex.ttl) === vertex);
@@ -89,6 +90,12 @@ function isMeshed(vertex: Vertex, group: readonly Vertex[]): boolean {
       other.seenNext.size === seenNext.size &&
       [...seenNext.keys()].every((seen) => other.seenNext.has(seen)),
   );
+}
+
+/** True if only silence follows a vertex, and answers follow another one: few packets may be lost. */
+function isSilentAlone({ seenNext }: Vertex, group: readonly Vertex[]): boolean {
+  const isAnswered = ({ seenNext: other }: Vertex): boolean => [...other.keys()].some((seen) => seen !== SILENT);
+  return seenNext.size === 1 && seenNext.has(SILENT) && group.some(isAnswered);
 }
 
 function nextOf(group: readonly Vertex[]): ReadonlySet<string> {
