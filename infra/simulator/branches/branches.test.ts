@@ -254,12 +254,14 @@ describe('loss on all ways of a search', () => {
   const limitAll = (burst: number, perSecond: number) => () => ({ burst, perSecond });
   const lastOnes = (name: string) => (last2(name) || name === TARGET_NAME ? { burst: 6, perSecond: 2 } : undefined);
   const target = (name: string) => (name === TARGET_NAME ? { burst: 1, perSecond: 1 } : undefined);
+  // As a limit that others use up.
+  const seldom = (name: string) => (name === TARGET_NAME ? { burst: 1, perSecond: 0.3 } : undefined);
 
   it('is found where a balancer by packet has a broken way', async () => {
     const texts = await findingsOver(byPacket, { holes: ['first.1.0'] }, 'loss_at_target');
     const limited = await findingsOver(byPacket, { holes: ['first.1.0'] }, 'rate_limited_hop', all, 4 * RUNS);
     expect(limited.filter((text) => text !== '')).toEqual([]);
-    const named = texts.filter((text) => text.includes('which the usual limits of answers do not explain'));
+    const named = texts.filter((text) => text.includes('A limit of answers does not explain that'));
 
     expect(named.length).toBeGreaterThanOrEqual(0.7 * RUNS);
   });
@@ -283,6 +285,8 @@ describe('loss on all ways of a search', () => {
     ['all nodes limit their answers as Linux does', byPacket, { limits: limitAll(6, 1) }],
     ['all nodes limit their answers as Linux does, by flow', eight, { limits: limitAll(6, 1) }],
     ['the target answers one packet a second', byPacket, { limits: target }],
+    ['the target answers one packet in three seconds', byPacket, { limits: seldom }],
+    ['all nodes answer one packet in three seconds', long, { limits: limitAll(1, 0.3) }],
   ])('is not proved if %s', async (_reason, network, impairments) => {
     for (const options of [all, { ...all, protocol: 'udp' } as const, { flows: 16, queries: 1 }]) {
       const { findings } = await summaryOver(network, impairments, 7, options);

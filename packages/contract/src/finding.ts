@@ -96,7 +96,7 @@ export const findingCodes = {
   flows_stop:
     'Some flows end on the path, others reach the target: one of several parallel paths is broken, or a filter drops them.',
   path_loss: 'Loss begins at one hop and continues to the target.',
-  loss_at_target: 'Packets are lost at the target’s hop only.',
+  loss_at_target: 'Packets to the target are lost, or it limits its answers.',
   rate_limited_hop: 'Answers of a router are missing, and fewer of the hops beyond it.',
   path_mtu_black_hole: 'Large packets vanish without an ICMP error, small ones are answered.',
   path_mtu_small: 'The path MTU is below 1,500 bytes.',

@@ -2,6 +2,7 @@ import type { Summary } from '@vantage/contract';
 
 import type { ProbeResult, SparseResultOf } from './probe-result.ts';
 import { failsByClock, isMisdatedAlone } from './clock.ts';
+import { answersSome } from './answers-some.ts';
 import { thresholds } from './thresholds.ts';
 import { isUnanswered, answerKindOf } from './dns-answer.ts';
 import { isBodyUnfinished } from './unfinished.ts';
@@ -110,28 +111,14 @@ function evidenceOf(type: string, probeResult: ProbeResult, all: readonly ProbeR
  * drops half or more of the packets of other probes.
  */
 function unreachedEvidence(result: SparseResultOf<'traceroute'>, all: readonly ProbeResult[]): Evidence {
-  if (answersEchoAlone(result)) return 'impaired';
+  const others = all.filter((other) => other.result.resolvedIp === result.resolvedIp);
+  if (answersEchoAlone(result)) return answersSome(others) ? 'up' : 'impaired';
   const { stopReason, loop, fullTtl, flows = [] } = result;
   if (loop !== null && loop !== undefined) return 'down';
   if (fullTtl?.answersOthers === true) return 'silent';
   const asked = (fullTtl?.rtts.length ?? 0) / Math.max(1, flows.length);
   if (stopReason === 'deadline' && asked < thresholds.fullTtlAsked) return 'silent';
-  return answersSome(all.filter((other) => other.result.resolvedIp === result.resolvedIp)) ? 'silent' : 'down';
-}
-
-/** True if the target answered packets in traces that reached it, and lost half or more, at least `lostPackets`. */
-function answersSome(probeResults: readonly ProbeResult[]): boolean {
-  const rows = probeResults.flatMap(({ result }) => {
-    const { reached, hops = [], resolvedIp, fullTtl, rounds } = result as SparseResultOf<'traceroute'>;
-    const own = hops.filter(({ responders }) => responders.some(({ ip }) => ip === resolvedIp));
-    // A target that stopped answering during the rounds does not limit its answers.
-    const counted = own.flatMap(({ rtts }) =>
-      rounds === undefined ? rtts : rtts.slice(0, rtts.findLastIndex((rtt) => rtt !== null) + 1),
-    );
-    return reached === true ? [...counted, ...(fullTtl?.rtts ?? [])] : [];
-  });
-  const lost = rows.filter((rtt) => rtt === null).length;
-  return rows.length > lost && lost >= thresholds.lostPackets && lost >= rows.length / 2;
+  return answersSome(others) ? 'silent' : 'down';
 }
 
 /** True if the target answered the echo requests that accompany a trace, but none of the trace's packets. */

@@ -14,8 +14,11 @@ export const thresholds = {
   jitter: { minMs: 20, shareOfMean: 0.25, minReplies: 3 },
   /** Lost packets or handshakes from which loss is significant. */
   lostPackets: 2,
-  /** Datagrams a second that routers with a common limit (one error each 500 ms) answer, of all probes together. */
-  udpPerSecond: 2,
+  /**
+   * Of packets to the target in groups, `everySeconds` apart: groups with an order that no limit has, which prove loss
+   * (`groups`), and most difference of round-trip times with which packets of a group cannot overtake each other.
+   */
+  spaced: { everySeconds: 1.1, groups: 2, spreadMs: 0.5 },
   /** Significance level for a difference in loss that indicates rate-limited ICMP responses. */
   lossByChance: 0.1,
   /** Likelihood ratio from which loss is preferred to rate limits of the target and the preceding routers. */

@@ -40,9 +40,8 @@ export function resultsOf(network: Network, seed: number): Readonly<Record<strin
 
 function traceOf(network: Network, random: Random, probe: number): TraceResult {
   const { queries, flows = 1, protocol = 'icmp', roundMs = 10 } = network;
-  const rows = Array.from({ length: HOPS }, (_, index) => {
-    const hop = index + 1;
-    const answers = answering(network, hop, random);
+  const ofHops = Array.from({ length: HOPS }, (_, index) => answering(network, index + 1, random));
+  const rows = ofHops.map((answers) => {
     return Array.from({ length: queries }, (_, round) =>
       Array.from({ length: flows }, (_, flow) => answers((round + (flow + random() / 5) / flows) * roundMs)),
     );
@@ -60,7 +59,21 @@ function traceOf(network: Network, random: Random, probe: number): TraceResult {
     stopReason: 'completed' as const,
     hops: rows.map((row) => row.map((round) => (round[flow]! ? 0 : null))),
   }));
-  return trace(path, { flows: paths, protocol, stopReason: 'completed' });
+  const lost = rows
+    .at(-1)!
+    .flat()
+    .filter((isAnswered) => !isAnswered).length;
+  const spaced = lost < 2 ? {} : { spaced: spacedOf(ofHops.at(-1)!, queries * roundMs) };
+  return trace(path, { flows: paths, protocol, stopReason: 'completed', ...spaced });
+}
+
+/** Groups of packets to the target after the trace. */
+function spacedOf(answers: (atMs: number) => boolean, afterMs: number) {
+  const groups = Array.from({ length: 10 }, (_, group) =>
+    Array.from({ length: 4 }, () => (answers(afterMs + (group + 1) * 1_100) ? HOPS : null)),
+  );
+  const rtts = groups.flat();
+  return { sent: rtts.length, received: rtts.filter((rtt) => rtt !== null).length, groups };
 }
 
 /** Returns whether a hop answers the packet sent at a time. */

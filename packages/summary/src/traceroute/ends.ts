@@ -2,6 +2,7 @@ import type { LookUpPlace, PathEnd } from '@vantage/contract';
 
 import { buildFinding, type FindingDraft } from '../finding.ts';
 import { groupBy, type ProbeResult } from '../probe-result.ts';
+import { answersSome } from '../answers-some.ts';
 import { answersEchoAlone } from '../partition.ts';
 import { asText, listed, naming, shown, unique } from '../words.ts';
 import { findBrokenBranches } from './broken-branches.ts';
@@ -32,7 +33,7 @@ export function findEnds(
 ): readonly FindingDraft[] {
   const isUnproved = ({ probeResult }: Trace): boolean => unproved.includes(probeResult);
   const silent = traces.filter((trace) => endReason(trace) === 'silent');
-  const outages = traces.flatMap((trace) => outageOf(trace) ?? []);
+  const outages = traces.flatMap((trace) => outageOf(trace, traces) ?? []);
   return [
     ...loops(traces),
     ...findOutages(outages),
@@ -197,14 +198,27 @@ function cuts(traces: readonly Trace[]): readonly FindingDraft[] {
   const cut = traces.filter((trace) => endReason(trace) === 'cut');
   const byEcho = cut.filter((trace) => answersEchoAlone(trace.probeResult.result) && !isCutBySize(trace));
   const others = cut.filter((trace) => !byEcho.includes(trace) && !isCutBySize(trace));
-  return [...findSizeCuts(cut), ...echoAlone(byEcho), ...cutShort(others)];
+  const isShared = ({ target }: Trace): boolean =>
+    answersSome(probeResults(traces.filter((trace) => trace.target === target)));
+  return [
+    ...findSizeCuts(cut),
+    ...echoAlone(
+      byEcho.filter((trace) => !isShared(trace)),
+      'warning',
+    ),
+    ...echoAlone(byEcho.filter(isShared), 'info'),
+    ...cutShort(others),
+  ];
 }
 
 /**
  * Finding: the target answers only the echo requests that accompany a trace. A filter on the path and a silent target
  * are indistinguishable from outside.
+ *
+ * @param severity info if the target leaves the packets of other probes unanswered too: it limits its answers, or loses
+ * them
  */
-function echoAlone(traces: readonly Trace[]): readonly FindingDraft[] {
+function echoAlone(traces: readonly Trace[], severity: 'warning' | 'info'): readonly FindingDraft[] {
   return grouped(traces, ({ probeResult }) => probeResult.result.protocol ?? '').map((own) => {
     const { protocol } = own[0]!.probeResult.result;
     const who = naming(probeResults(own));
@@ -219,7 +233,7 @@ function echoAlone(traces: readonly Trace[]): readonly FindingDraft[] {
             `it answers echo requests only of ${who}, not ${name}`,
           ];
     const text = `The target answers ${asked} of ${who}, and no ${name} packet of the trace: ${why}it limits its answers, or one of several ways to it is broken. The path is known up to hop ${lengths} only.`;
-    return buildFinding('path_cut', 'warning', probeResults(own), text, brief);
+    return buildFinding('path_cut', severity, probeResults(own), text, brief);
   });
 }
 

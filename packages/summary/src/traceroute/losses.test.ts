@@ -3,6 +3,7 @@ import { unknownPlace } from '@vantage/contract';
 
 import { lines, summaryOf, textOf } from '../../test/cases.ts';
 import { trace } from '../../test/results.ts';
+import { limitedInGroups, lostInGroups } from '../../test/spaced-groups.ts';
 
 const access = '198.51.100.1 1 1 1';
 const target = '203.0.113.1 9 9 9';
@@ -20,7 +21,7 @@ describe('loss on a path', () => {
       // Loss is real from hop 2 on; one hop beyond answers all packets by chance.
       'from a hop to the target, whatever one hop in between says by chance',
       [access, '192.0.2.1 5 * *', '192.0.2.2 6 6 6', '192.0.2.3 * 7 7', '203.0.113.1 * 9 9'],
-      ['path_loss info: fra-1'],
+      ['path_loss warning: fra-1'],
     ],
     ['at a router that never answers', [access, '* * *', target], []],
     [
@@ -39,7 +40,7 @@ describe('loss on a path', () => {
       [access, '192.0.2.1 5 * 5', '192.0.2.2 6 * *', '203.0.113.1 9 * *'],
       ['loss_at_target info: fra-1'],
     ],
-    ['of one packet', [access, '192.0.2.1 * 5 5', '203.0.113.1 * 9 9'], ['path_loss info: fra-1']],
+    ['of one packet', [access, '192.0.2.1 * 5 5', '203.0.113.1 * 9 9'], ['loss_at_target info: fra-1']],
     ['at the target, behind a silent hop', [access, '* * *', '203.0.113.1 9 * *'], ['loss_at_target info: fra-1']],
     ['at the target alone', [access, '192.0.2.1 5 5 5', '203.0.113.1 9 * *'], ['loss_at_target info: fra-1']],
     [
@@ -61,7 +62,21 @@ describe('loss on a path', () => {
       ['rate_limited_hop info: fra-1'],
     ],
   ])('is %s', (_reason, path, expected) => {
-    expect(lines(summaryOf('traceroute', { 'fra-1': trace(path) }))).toEqual(expected);
+    const isLost = expected.join().includes('path_loss');
+    const results = { 'fra-1': trace(path, isLost ? { spaced: lostInGroups } : {}) };
+
+    expect(lines(summaryOf('traceroute', results))).toEqual(expected);
+  });
+
+  it.each([
+    ['nothing proves it', {}],
+    ['a limit explains the packets after the trace', { spaced: limitedInGroups }],
+  ])('is laid to no hop if %s', (_reason, fields) => {
+    const path = [access, '192.0.2.1 5 * 5', '192.0.2.2 * 6 *', '203.0.113.1 * * 9'];
+    const summary = summaryOf('traceroute', { 'fra-1': trace(path, fields) });
+
+    expect([summary.verdict, ...lines(summary)]).toEqual(['up', 'loss_at_target info: fra-1']);
+    expect(textOf(summary, 'loss_at_target')).toContain('Answers of hops from hop 2 on are missing too');
   });
 
   it('of a router’s answers alone may be that of a limit, or of their way back', () => {
@@ -75,14 +90,15 @@ describe('loss on a path', () => {
 
   it('is reported once for the network in which it begins, with its probes', () => {
     const results = {
-      'fra-1': trace([access, '192.0.2.1 * 5 5', '203.0.113.1 * 9 9']),
+      'fra-1': trace([access, '192.0.2.1 * 5 5', '203.0.113.1 * 9 9'], { spaced: lostInGroups }),
+      // One proof suffices for the paths that begin to lose packets in one network.
       'ber-1': trace(['198.51.100.9 1 1 1', '192.0.2.7 5 * 5', '203.0.113.1 * 9 9']),
       'par-1': trace(['198.51.100.5 1 * 1', '203.0.113.1 9 * 9']),
     };
 
     const summary = summaryOf('traceroute', results);
 
-    expect(lines(summary)).toEqual(['path_loss warning: ber-1 fra-1', 'path_loss info: par-1']);
+    expect(lines(summary)).toEqual(['path_loss warning: ber-1 fra-1', 'loss_at_target info: par-1']);
     expect(summary.findings[0]!.text).toBe(
       'Loss of 2 paths begins between ber-1 and hop 2, 192.0.2.7 in AS64511 (Transit Net) and between fra-1 and hop 2, ' +
         '192.0.2.1 in AS64511 (Transit Net) and carries on to the target, where ber-1 loses 33 % and fra-1 loses 33 %.',
@@ -90,70 +106,102 @@ describe('loss on a path', () => {
   });
 
   it('makes the verdict degraded, and is the headline', () => {
-    const summary = summaryOf('traceroute', { 'fra-1': trace([access, '192.0.2.1 * 5 *', '203.0.113.1 * * 9']) });
+    const summary = summaryOf('traceroute', {
+      'fra-1': trace([access, '192.0.2.1 * 5 *', '203.0.113.1 * * 9'], { spaced: lostInGroups }),
+    });
 
     expect(summary.verdict).toBe('degraded');
     expect(summary.headline).toContain('but loss begins between fra-1 and hop 2, 192.0.2.1 in AS64511 (Transit Net)');
   });
 
-  describe('that packets a second apart prove', () => {
+  describe('that packets in groups prove', () => {
     const path = [access, '192.0.2.1 5 * 5', '192.0.2.2 6 * *', '203.0.113.1 9 * *'];
-    const spaced = (received: number, sent = 10, protocol: 'icmp' | 'udp' | 'tcp' = 'icmp') =>
-      trace(path, { protocol, spaced: { sent, received } });
+    /** One group per word: `.` for an answer, `*` for none. */
+    const spaced = (text: string, more: { handshakes?: boolean; reordered?: number } = {}) => {
+      const groups = text.split(' ').map((group) => Array.from(group, (mark) => (mark === '.' ? 9 : null)));
+      const [sent, received] = [groups.flat().length, groups.flat().filter((rtt) => rtt !== null).length];
+      return { spaced: { sent, received, groups, ...more } };
+    };
 
     it('makes the verdict degraded, whatever limits explain of the trace', () => {
-      const summary = summaryOf('traceroute', { 'fra-1': spaced(6) });
+      const summary = summaryOf('traceroute', { 'fra-1': trace(path, spaced('.*.. .... *..*')) });
 
       expect(lines(summary)).toEqual(['loss_at_target warning: fra-1']);
       expect(textOf(summary, 'loss_at_target')).toContain(
-        'of those a second or more apart fra-1 lost 4 of 10, which the usual limits of answers do not explain',
+        'of those sent after the trace fra-1 lost 3 of 12. A limit of answers does not explain that',
       );
       expect(summary.verdict).toBe('degraded');
-      expect(summary.headline).toContain('but packets to it are lost: fra-1 lost 4 of 10');
+      expect(summary.headline).toContain('but packets to it are lost: fra-1 lost 3 of 12');
     });
 
     it.each([
-      ['none is lost', 6, 6],
-      ['one is lost', 9, 10],
-    ])('is not proved if %s', (_reason, received, sent) => {
-      const summary = summaryOf('traceroute', { 'fra-1': spaced(received, sent) });
+      ['none is lost', spaced('.... .... ....')],
+      ['a limit answers the first ones of each group', spaced('..** ..** **** ...*')],
+      ['one group alone has another order', spaced('*... .... ...* ....')],
+      ['packets overtake each other', spaced('.*.. .... *..*', { reordered: 1 })],
+    ])('is not proved if %s', (_reason, fields) => {
+      const summary = summaryOf('traceroute', { 'fra-1': trace(path, fields) });
 
       expect(lines(summary)).toEqual(['loss_at_target info: fra-1']);
       expect(summary.verdict).toBe('up');
     });
 
-    it('is named with the loss that they do not prove for other probes', () => {
-      const summary = summaryOf('traceroute', { 'fra-1': spaced(6), 'ber-1': spaced(6, 6) });
+    it('has the rate of answers to all probes if it is not proved', () => {
+      const results = { 'fra-1': trace(path, spaced('...* ..** ....')), 'ber-1': trace(path, spaced('**** .***')) };
+      const text = textOf(summaryOf('traceroute', results), 'loss_at_target');
 
-      expect(lines(summary)).toEqual(['loss_at_target warning: fra-1', 'loss_at_target info: ber-1']);
+      expect(text).toContain('fra-1 misses 67 %');
+      expect(text).toContain('or the target limits its answers, which all that ask it may share. It answered 10 of 20');
+      expect(text).toContain('about 3.2 a second to these probes together');
+      expect(text).toContain('A trace over tcp to an open port tells');
     });
 
-    it('is that of datagrams only if two probes at most send them: routers may share a limit among all', () => {
-      const from = (...probes: readonly string[]) =>
-        lines(summaryOf('traceroute', Object.fromEntries(probes.map((probe) => [probe, spaced(6, 10, 'udp')]))));
+    it('is that of SYNs to an open port, which limits of ICMP leave alone', () => {
+      const of = (handshakes: boolean) => {
+        const fields = { ...spaced('. . * . . * .', handshakes ? { handshakes } : {}), protocol: 'tcp' as const };
+        return lines(summaryOf('traceroute', { 'fra-1': trace(path, fields) }));
+      };
 
-      expect(from('fra-1', 'ber-1')).toEqual(['loss_at_target warning: ber-1 fra-1']);
-      expect(from('fra-1', 'ber-1', 'par-1')).toEqual(['loss_at_target info: ber-1 fra-1 par-1']);
+      expect([of(true), of(false)]).toEqual([['loss_at_target warning: fra-1'], ['loss_at_target info: fra-1']]);
+    });
+
+    it.each([
+      ['takes ways of different length', [5, 9], [0, 1], 'info'],
+      ['takes one way', [5, 9], [0, 0], 'warning'],
+      ['takes ways of the same length', [9, 9], [0, 1], 'warning'],
+    ])('needs packets of a group that arrive in order: a flow that %s', (_reason, rtts, routers, severity) => {
+      const fields = spaced('.*** *.** **.* .***');
+      const flow = { reached: true, stopReason: 'completed' as const, hops: [[0, 0], routers, [0, 0, null, null]] };
+      const rows = ['198.51.100.1 1 1', '192.0.2.1/192.0.2.2 5 5', `203.0.113.1 ${rtts.join(' ')} * *`];
+
+      expect(lines(summaryOf('traceroute', { 'fra-1': trace(rows, { ...fields, flows: [flow] }) }))).toEqual([
+        `loss_at_target ${severity}: fra-1`,
+      ]);
+    });
+
+    it('is named with the loss that they do not prove for other probes', () => {
+      const results = { 'fra-1': trace(path, spaced('.*.. *..*')), 'ber-1': trace(path, spaced('.... ....')) };
+
+      expect(lines(summaryOf('traceroute', results))).toEqual([
+        'loss_at_target warning: fra-1',
+        'loss_at_target info: ber-1',
+      ]);
     });
 
     it('is found even if the trace itself lost none at the target', () => {
-      const results = { 'fra-1': trace([access, '203.0.113.1 9 9'], { spaced: { sent: 10, received: 5 } }) };
+      const results = { 'fra-1': trace([access, '203.0.113.1 9 9'], spaced('.*.. *..*')) };
 
       expect(lines(summaryOf('traceroute', results))).toEqual(['loss_at_target warning: fra-1']);
     });
 
-    it('needs no further packets with rounds', () => {
-      const inRounds = (answers: string) =>
+    it('is not that of rounds, a second apart, alone', () => {
+      const inRounds = (fields: object) =>
         summaryOf('traceroute', {
-          'fra-1': trace([access, '* * *', `203.0.113.1 ${answers.replaceAll('.', '9').split('').join(' ')}`], {
-            rounds: answers.length,
-          }),
+          'fra-1': trace([access, '* * *', '203.0.113.1 9 9 * 9 9 * 9 9'], { rounds: 8, ...fields }),
         });
 
-      expect(lines(inRounds('..*..*..'))).toEqual(['loss_at_target warning: fra-1']);
-      expect(inRounds('..*..*..').verdict).toBe('degraded');
-      // The first one belongs to the trace.
-      expect(lines(inRounds('*....*..'))).toEqual(['loss_at_target info: fra-1']);
+      expect(inRounds({})).toMatchObject({ verdict: 'up', findings: [{ code: 'loss_at_target', severity: 'info' }] });
+      expect(inRounds(spaced('.*.. *..*')).verdict).toBe('degraded');
     });
   });
 
@@ -161,8 +209,9 @@ describe('loss on a path', () => {
   const lossy = (hop: string): string => `${hop} 5 * * * 5 5 * 5 5 * * 5`;
 
   it('is laid at one hop only where packets enough prove that the one before it loses nothing', () => {
-    const proved = trace([clean('198.51.100.1'), lossy('192.0.2.1'), lossy('203.0.113.1')]);
-    const open = trace([clean('198.51.100.1'), '192.0.2.5 1 1 1', lossy('192.0.2.1'), lossy('203.0.113.1')]);
+    const spaced = { spaced: lostInGroups };
+    const proved = trace([clean('198.51.100.1'), lossy('192.0.2.1'), lossy('203.0.113.1')], spaced);
+    const open = trace([clean('198.51.100.1'), '192.0.2.5 1 1 1', lossy('192.0.2.1'), lossy('203.0.113.1')], spaced);
 
     expect(textOf(summaryOf('traceroute', { 'fra-1': proved }), 'path_loss')).toContain(
       'Loss begins at hop 2, 192.0.2.1',
@@ -175,7 +224,9 @@ describe('loss on a path', () => {
   it('begins for all paths over one link at the first hop that shows it to any of them', () => {
     const shared = '192.0.2.1 1 1 1 1 1 1 1 1 1 1';
     const results = {
-      'fra-1': trace(['198.51.100.1 1 1 1', shared, '192.0.2.2 5 5 5', '192.0.2.3 * * 6', '203.0.113.1 * 9 *']),
+      'fra-1': trace(['198.51.100.1 1 1 1', shared, '192.0.2.2 5 5 5', '192.0.2.3 * * 6', '203.0.113.1 * 9 *'], {
+        spaced: lostInGroups,
+      }),
       'ber-1': trace(['198.51.100.9 1 1 1', shared, '192.0.2.2 5 * *', '192.0.2.3 * * 6', '203.0.113.1 * 9 *']),
     };
 
@@ -189,7 +240,7 @@ describe('loss on a path', () => {
       textOf(summaryOf('traceroute', { 'fra-1': trace([access, before, lossy('203.0.113.1')]) }), 'loss_at_target'),
     );
 
-    expect(texts[0]).toContain('at the target’s own hop alone');
+    expect(texts[0]).toContain('they are lost on its last link, or the target limits');
     expect(texts[1]).toContain('The hops before it do not tell which');
   });
 
@@ -664,7 +715,10 @@ describe('loss on one of several parallel ways', () => {
       { ...flow, hops: [even, [null, 1, null, 1, null], [null, 0, null, 0, null]] },
     ];
     const rows = [`198.51.100.1 ${row}`, '192.0.2.1/192.0.2.2 5 * 5 5 5 * 5 5 5 *', '203.0.113.1 9 * 9 9 9 * 9 9 9 *'];
-    const text = textOf(summaryOf('traceroute', { 'fra-1': trace(rows, { flows }) }), 'path_loss');
+    const text = textOf(
+      summaryOf('traceroute', { 'fra-1': trace(rows, { flows, spaced: lostInGroups }) }),
+      'path_loss',
+    );
 
     expect(text).toMatch(/^Loss begins between .* and hop 2 and carries on/);
     expect(text).not.toContain('192.0.2.');
@@ -679,7 +733,10 @@ describe('loss on one of several parallel ways', () => {
       { ...flow, hops: [five, none, some, some] },
     ];
     const rows = [`198.51.100.1 ${row}`, `192.0.2.1 ${row}`, `192.0.2.9 ${half}`, `203.0.113.1 ${half}`];
-    const text = textOf(summaryOf('traceroute', { 'fra-1': trace(rows, { flows }) }), 'path_loss');
+    const text = textOf(
+      summaryOf('traceroute', { 'fra-1': trace(rows, { flows, spaced: lostInGroups }) }),
+      'path_loss',
+    );
 
     expect(text).toMatch(/^Loss begins between .* and hop 3, 192\.0\.2\.9/);
   });
@@ -692,7 +749,7 @@ describe('loss on one of several parallel ways', () => {
       `192.0.2.9 ${half}`,
       '203.0.113.1 9 * * 9 * 9 9 9 * *',
     ];
-    const text = textOf(summaryOf('traceroute', { 'fra-1': trace(rows) }), 'path_loss');
+    const text = textOf(summaryOf('traceroute', { 'fra-1': trace(rows, { spaced: lostInGroups }) }), 'path_loss');
 
     expect(text).toMatch(/^Loss begins between .* and hop 3 and carries on/);
     expect(text).not.toContain('192.0.2.9');

@@ -10,7 +10,7 @@ import { thresholds } from '../thresholds.ts';
 import { byText, groupBy } from '../probe-result.ts';
 import { countOf, listed, naming, percent, unique } from '../words.ts';
 import { hasDeadEnd, isPacketwise } from './multipath/dead-ends.ts';
-import { findSpacedLoss, lossyWhenSpaced } from './spaced.ts';
+import { answersWhenSpaced, findSpacedLoss, lossyWhenSpaced } from './spaced.ts';
 import { isSilent, placeKey, stepText, targetIndex, type Step, type Trace, type TraceResult } from './trace.ts';
 
 /**
@@ -20,23 +20,29 @@ import { isSilent, placeKey, stepText, targetIndex, type Step, type Trace, type 
 export function findLosses(traces: readonly Trace[]): readonly FindingDraft[] {
   const reached = reachedOf(traces);
   const losses = lossesOf(traces);
-  const located = losses.filter(({ begin, end }) => begin.hop !== end.hop);
-  const isIn = (of: readonly Trace[], { probeResult }: Trace): boolean =>
-    of.some((trace) => trace.probeResult.probe === probeResult.probe);
-  const placed = located.map(({ trace }) => trace);
-  const proved = lossyWhenSpaced(traces).filter((trace) => !isIn(placed, trace));
+  const proved = lossyWhenSpaced(traces);
+  // Each of them is compared with those beyond it, and may be found by chance.
+  const lossyHops = reached.flatMap(({ steps }) => steps.filter((step) => !isSilent(step) && step.lost > 0)).length;
+  const groups = byPlace(losses.filter(({ begin, end }) => begin.hop !== end.hop));
+  // Paths that begin to lose packets in one network have the same cause: one that is proved suffices.
+  const located = groups.filter((own) => own.some(({ trace }) => isIn(proved, trace)));
+  const placed = located.flat().map(({ trace }) => trace);
   return [
     ...carriedOn(located),
-    ...findSpacedLoss(proved),
-    ...atTarget(losses.filter((loss) => !located.includes(loss) && !isIn(proved, loss.trace))),
+    ...findSpacedLoss(proved.filter((trace) => !isIn(placed, trace))),
+    ...unanswered(losses.filter(({ trace }) => !isIn(placed, trace) && !isIn(proved, trace))),
     // On lossy paths a hop with more loss by chance is common, hence the stricter level.
     ...rateLimited(
       // After a change of the path a hop has other routers than before, and behind a per-packet balancer others have
       // lost more.
       reached.filter((trace) => !isChangedPath(trace) && !isPacketwise(trace.branching)),
-      losses.length === 0 ? thresholds.lossByChance : thresholds.beginByChance / lossyHops(reached),
+      losses.length === 0 ? thresholds.lossByChance : thresholds.beginByChance / lossyHops,
     ),
   ];
+}
+
+function isIn(of: readonly Trace[], { probeResult }: Trace): boolean {
+  return of.some((trace) => trace.probeResult.probe === probeResult.probe);
 }
 
 /** Finds the hop where the loss of each path that reaches the target begins, as far as its packets prove. */
@@ -52,13 +58,13 @@ export function lossesOf(traces: readonly Trace[]): readonly Loss[] {
  * the rounds of the target’s pauses.
  */
 function reachedOf(traces: readonly Trace[]): readonly Trace[] {
-  const counted = traces.map((trace) => withoutPause(trace, traces.length));
+  const counted = traces.map((trace) => withoutPause(trace, traces));
   return counted.filter(
     (trace) =>
       trace.isFinal &&
       targetIndex(trace) !== undefined &&
       !hasDeadEnd(trace.branching) &&
-      outageOf(trace) === undefined,
+      outageOf(trace, traces) === undefined,
   );
 }
 
@@ -92,14 +98,13 @@ function withoutPackets(step: Step): Step {
   return { ...step, sent: 0, lost: 0 };
 }
 
-function carriedOn(losses: readonly Loss[]): readonly FindingDraft[] {
-  return byPlace(losses).map((own) => {
+function carriedOn(places: readonly (readonly Loss[])[]): readonly FindingDraft[] {
+  return places.map((own) => {
     const where = unique(own.map(placeText));
-    const severity = lostOf(own) >= thresholds.lostPackets ? 'warning' : 'info';
     const begins = own.length === 1 ? 'Loss begins' : `Loss of ${countOf(own.length, 'path')} begins`;
     const text = `${begins} ${listed(where, 3)} and carries on to the target, where ${sharesOf(own)}.`;
     const brief = `loss begins ${placeText(own[0]!)}`;
-    return buildFinding('path_loss', severity, probeResultsOf(own), text, brief);
+    return buildFinding('path_loss', 'warning', probeResultsOf(own), text, brief);
   });
 }
 
@@ -118,11 +123,20 @@ function routerText(step: Step): string {
   return step.routers.length < 2 ? stepText(step) : `hop ${step.hop}`;
 }
 
-function atTarget(losses: readonly Loss[]): readonly FindingDraft[] {
+/** Missing answers of the target that limits explain, too. */
+function unanswered(losses: readonly Loss[]): readonly FindingDraft[] {
   if (losses.length === 0) return [];
-  const text = losses.every(isExact)
-    ? `Packets are lost at the target’s own hop alone, where ${sharesOf(losses)}: on its last link, or because it answers some only.`
-    : `Packets are lost at the target’s hop, where ${sharesOf(losses)}: on the way, or because it answers some only. ${beforeText(losses)}`;
+  const traces = losses.map(({ trace }) => trace);
+  const spaced = answersWhenSpaced(traces);
+  const rate =
+    spaced === undefined || spaced.lost === 0
+      ? ''
+      : ` It answered ${spaced.sent - spaced.lost} of ${spaced.sent} packets sent after the trace, about ${spaced.perSecond.toFixed(1)} a second${losses.length === 1 ? '' : ' to these probes together'}.`;
+  const causes = losses.every(isExact) ? 'they are lost on its last link' : 'they are lost on the way';
+  const before = losses.every(isExact) ? '' : ` ${beforeText(losses)}`;
+  const isTcp = traces.every(({ probeResult }) => probeResult.result.protocol === 'tcp');
+  const advice = isTcp ? '' : ' A trace over tcp to an open port tells: limits of ICMP do not apply to its handshakes.';
+  const text = `Packets to the target are not all answered, ${sharesOf(losses, 'misses')}: ${causes}, or the target limits its answers, which all that ask it may share.${rate}${before}${advice}`;
   return [buildFinding('loss_at_target', 'info', probeResultsOf(losses), text)];
 }
 
@@ -133,11 +147,6 @@ function beforeText(losses: readonly Loss[]): string {
   return first.includes(undefined) || losses.some(({ trace }) => isChangedPath(trace))
     ? 'The hops before it do not tell which.'
     : `Answers of hops from hop ${listed(hops)} on are missing too: packets are lost from there on, or these routers limit their answers as well.`;
-}
-
-/** Number of hops with loss: each is compared with those beyond it, and may be found by chance. */
-function lossyHops(traces: readonly Trace[]): number {
-  return traces.flatMap(({ steps }) => steps.filter((step) => !isSilent(step) && step.lost > 0)).length;
 }
 
 function rateLimited(traces: readonly Trace[], chance: number): readonly FindingDraft[] {
@@ -179,13 +188,9 @@ function sumOf(steps: readonly Step[], what: 'sent' | 'lost'): number {
   return steps.reduce((sum, step) => sum + step[what], 0);
 }
 
-function lostOf(losses: readonly Loss[]): number {
-  return losses.reduce((sum, { end }) => sum + end.lost, 0);
-}
-
 /** `fra-1 loses 40 %` of each path. */
-export function sharesOf(losses: readonly Loss[]): string {
-  const values = losses.map(({ trace, end }) => `${trace.probeResult.probe} loses ${percent(end.lost / end.sent)}`);
+export function sharesOf(losses: readonly Loss[], verb = 'loses'): string {
+  const values = losses.map(({ trace, end }) => `${trace.probeResult.probe} ${verb} ${percent(end.lost / end.sent)}`);
   return listed(values);
 }
 

@@ -1,51 +1,90 @@
 import { thresholds } from '../thresholds.ts';
+import type { SparseResultOf } from '../probe-result.ts';
 import { buildFinding, type FindingDraft } from '../finding.ts';
 import { listed } from '../words.ts';
 import type { Sample } from './chance.ts';
-import { countedSteps } from './counted-steps.ts';
+import { isPacketwise } from './multipath/dead-ends.ts';
 import { outageOf } from './rounds/outage.ts';
 import { withoutPause } from './rounds/pause.ts';
 import { targetIndex, type Trace } from './trace.ts';
 
-/**
- * Packets to the target a second or more apart, which the usual limits of answers leave alone; undefined without any.
- * Those of `rounds` are without the first one, which belongs to a trace.
- */
-function spacedOf(trace: Trace): Sample | undefined {
-  const { spaced, rounds = 1, hops = [] } = trace.probeResult.result;
-  if (spaced !== undefined) return { sent: spaced.sent, lost: Math.max(0, spaced.sent - spaced.received) };
-  const index = targetIndex(trace);
-  if (rounds < 2 || index === undefined) return undefined;
-  const { hop, lost } = countedSteps(trace)[index]!;
-  const rtts = (hops.find((one) => one.hop === hop)?.rtts ?? []).slice(1);
-  return { sent: rtts.length, lost: Math.min(lost, rtts.filter((rtt) => rtt === null).length) };
-}
+type Spaced = NonNullable<SparseResultOf<'traceroute'>['spaced']>;
+type Group = Spaced['groups'][number];
 
-/**
- * The traces whose spaced packets prove loss on the way to the target. Some routers answer `udpPerSecond` datagrams a
- * second in all: those of more probes prove nothing.
- */
+/** The traces whose groups of packets prove loss, which no limit of answers explains. */
 export function lossyWhenSpaced(traces: readonly Trace[]): readonly Trace[] {
-  const { lostPackets, udpPerSecond } = thresholds;
-  const counted = traces.map((trace) => withoutPause(trace, traces.length));
-  const asked = counted.filter(
-    (trace) => trace.isFinal && trace.isReached && outageOf(trace) === undefined && spacedOf(trace) !== undefined,
+  const counted = traces.map((trace) => withoutPause(trace, traces));
+  return counted.filter(
+    (trace) => trace.isFinal && trace.isReached && outageOf(trace, traces) === undefined && isProved(trace),
   );
-  const isUdp = ({ probeResult }: Trace): boolean => probeResult.result.protocol === 'udp';
-  const isShared = asked.filter(isUdp).length > udpPerSecond;
-  return asked.filter((trace) => spacedOf(trace)!.lost >= lostPackets && !(isShared && isUdp(trace)));
 }
 
-/** Finding: loss that spaced packets prove, at no known place. */
+/** Packets to the target in groups, of all these traces together, and its answers a second; undefined without any. */
+export function answersWhenSpaced(traces: readonly Trace[]): (Sample & { readonly perSecond: number }) | undefined {
+  const all = traces.flatMap(({ probeResult }) => probeResult.result.spaced ?? []);
+  if (all.length === 0) return undefined;
+  const sum = (count: (spaced: Spaced) => number): number => all.reduce((total, one) => total + count(one), 0);
+  const perSecond = sum(({ received, groups }) => received / (groups.length * thresholds.spaced.everySeconds));
+  return { sent: sum(({ sent }) => sent), lost: sum(({ sent, received }) => sent - received), perSecond };
+}
+
+function isProved(trace: Trace): boolean {
+  const { spaced } = trace.probeResult.result;
+  if (spaced === undefined) return false;
+  const { sent, received, groups, handshakes = false, reordered = 0 } = spaced;
+  if (handshakes) return sent - received >= thresholds.lostPackets;
+  return reordered === 0 && groups.filter(isOutOfOrder).length >= thresholds.spaced.groups && isInOrder(trace, spaced);
+}
+
+/** A limit answers the first packets of a group, not a later one after one that it left unanswered. */
+function isOutOfOrder(group: Group): boolean {
+  return group.includes(null) && group.findLastIndex((rtt) => rtt !== null) > group.indexOf(null);
+}
+
+/**
+ * True if the packets of a group arrive in their order: two answers of a group show it. Without any, a balancer by
+ * packet whose ways take different times is the other case.
+ */
+function isInOrder(trace: Trace, { groups }: Spaced): boolean {
+  const isPair = (group: Group): boolean => group.filter((rtt) => rtt !== null).length > 1;
+  if (groups.some(isPair)) return true;
+  return !mayBePacketwise(trace) || spreadAtTarget(trace, groups) <= thresholds.spaced.spreadMs;
+}
+
+/** True if a flow met several routers at a hop, or if no flow has two answers of a router, which would show that. */
+function mayBePacketwise({ branching, probeResult }: Trace): boolean {
+  if (branching.length > 0) return isPacketwise(branching);
+  const { flows = [] } = probeResult.result;
+  const hops = flows.flatMap((flow) => flow.hops.map((hop) => hop.filter((responder) => responder !== null)));
+  return hops.some((hop) => new Set(hop).size > 1) || hops.every((hop) => hop.length < 2);
+}
+
+/** Longest difference of round-trip times to the target: those of the trace, and those of the groups. */
+function spreadAtTarget(trace: Trace, groups: readonly Group[]): number {
+  const hop = trace.steps[targetIndex(trace) ?? trace.steps.length - 1]?.hop;
+  const own = (trace.probeResult.result.hops ?? []).find((one) => one.hop === hop)?.rtts ?? [];
+  return Math.max(...[own, groups.flat()].map(spreadOf));
+}
+
+function spreadOf(rtts: readonly (number | null)[]): number {
+  const known = rtts.filter((rtt) => rtt !== null);
+  return known.length === 0 ? 0 : Math.max(...known) - Math.min(...known);
+}
+
+/** Finding: loss that groups of packets prove, at no known place. */
 export function findSpacedLoss(proved: readonly Trace[]): readonly FindingDraft[] {
   if (proved.length === 0) return [];
   const shares = listed(
-    proved.map((trace) => {
-      const { sent, lost } = spacedOf(trace)!;
-      return `${trace.probeResult.probe} lost ${lost} of ${sent}`;
+    proved.map(({ probeResult: { probe, result } }) => {
+      const { sent, received } = result.spaced!;
+      return `${probe} lost ${sent - received} of ${sent}`;
     }),
   );
-  const text = `Packets to the target are lost: of those a second or more apart ${shares}, which the usual limits of answers do not explain. Where they are lost is not proved.`;
+  const areHandshakes = proved.every(({ probeResult }) => probeResult.result.spaced!.handshakes === true);
+  const reason = areHandshakes
+    ? 'These are handshakes, which limits of ICMP leave alone.'
+    : 'A limit of answers does not explain that: later packets of a group were answered, and earlier ones were not.';
+  const text = `Packets to the target are lost: of those sent after the trace ${shares}. ${reason} Where they are lost is not proved.`;
   const results = proved.map(({ probeResult }) => probeResult);
   return [buildFinding('loss_at_target', 'warning', results, text, `packets to it are lost: ${shares}`)];
 }

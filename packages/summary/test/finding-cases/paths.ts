@@ -1,5 +1,6 @@
 import { bad, summaryOf, type Result } from '../cases.ts';
 import { multipath, ping, trace } from '../results.ts';
+import { limitedInGroups, lostInGroups } from '../spaced-groups.ts';
 import type { FindingCases } from './case.ts';
 import { cut, flowsOf, inCircle } from './flows.ts';
 import { placeAt } from './place-at.ts';
@@ -151,9 +152,9 @@ export const pathCases: FindingCases = {
     ],
   },
   path_loss: {
-    present: [['from a hop on to the target', on([access, '192.0.2.1 * 5 *', '203.0.113.1 * * 9'])]],
+    present: [['from a hop on', on([access, '192.0.2.1 * 5 *', '203.0.113.1 * * 9'], { spaced: lostInGroups })]],
     absent: [
-      ['each hop answers the first packets alone', on([access, '192.0.2.1 5 * *', '203.0.113.1 9 * *'])],
+      ['limits may explain it', on([access, '192.0.2.1 * 5 *', '203.0.113.1 * * 9'], { spaced: limitedInGroups })],
       ['at a hop before others that lose none', on([access, '192.0.2.1 5 * *', '192.0.2.2 6 6 6', target])],
       ['at the target alone', on([access, transit, '203.0.113.1 9 * *'])],
       ['the target is not reached', on([access, '192.0.2.1 5 * *', '* * *'])],
@@ -162,10 +163,10 @@ export const pathCases: FindingCases = {
   loss_at_target: {
     present: [
       ['the hop before it loses none', on([access, transit, '203.0.113.1 9 * *'])],
-      ['packets a second apart are lost', on([access, transit, target], { spaced: { sent: 10, received: 8 } })],
+      ['packets in groups are lost', on([access, transit, target], { spaced: lostInGroups })],
     ],
     absent: [
-      ['the hop before it loses some too', on([access, '192.0.2.1 * 5 *', '203.0.113.1 * * 9'])],
+      ['loss is proved from a hop on', on([access, '192.0.2.1 * 5 *', '203.0.113.1 * * 9'], { spaced: lostInGroups })],
       ['it loses none', on([access, transit, target])],
     ],
   },

@@ -64,6 +64,15 @@ describe('the contract of traceroute', () => {
     expect(found).toEqual([{ path, message: expect.stringMatching(/^must be /) }]);
   });
 
+  it.each([{ rounds: 10 }, { flows: 'all' }] as const)(
+    'names every number of packets per hop that it accepts: %j',
+    (more) => {
+      const [error] = ruleErrors(traceroute, { host: 'a', options: { ...options, queries: 2, ...more } });
+
+      expect(error?.message).toMatch(/^must be 1, 3 \(the default\) or absent with /);
+    },
+  );
+
   it.each([1, 3])(
     'accepts %s packets per hop, the number sent or the default, with rounds and all flows',
     (queries) => {
@@ -82,14 +91,17 @@ describe('the contract of traceroute', () => {
 
     expect(two.ms - one.ms).toBe(14_000);
     expect(all.ms).toBe(two.ms);
-    expect(two.packets - one.packets).toBe(10 + FULL_QUERIES + MAX_SPACED_PACKETS);
+    expect(one.packets).toBe(10 + FULL_QUERIES + MAX_SPACED_PACKETS + 48);
+    expect(two.packets - one.packets).toBe(10 + FULL_QUERIES);
     expect(all.packets).toBe(MAX_PACKETS);
   });
 
   it('counts the bytes of large packets, all packets to a silent target, and no hops that are not asked', () => {
     const traffic = (more: object) => traceroute.traffic({ host: 'a', options: { ...options, ...more } });
 
-    expect(traffic({ size: 1_500 }).bytes - traffic({}).bytes).toBe(2 * (90 + FULL_QUERIES) * (1_500 - 128));
+    expect(traffic({ size: 1_500 }).bytes - traffic({}).bytes).toBe(
+      2 * (90 + FULL_QUERIES + MAX_SPACED_PACKETS) * (1_500 - 128),
+    );
     expect(traffic({}).packets - traffic({ firstHop: 11 }).packets).toBe(30);
     expect(traffic({ dscp: 46 })).toEqual(traffic({}));
     // A trace never sends more than this, those with the full TTL included.

@@ -28,7 +28,7 @@ import {
   queriesErrors,
   wantsAllFlows,
 } from './options/packet-counts.ts';
-import { MAX_SPACED_PACKETS, maySendSpaced, spacedMs, spacedResults, TRACE_MS } from './options/spaced-results.ts';
+import { MAX_SPACED_PACKETS, spacedMs, spacedResults, TRACE_MS } from './options/spaced-results.ts';
 import { roundErrors, roundOptions, roundResults } from './options/round-options.ts';
 
 /**
@@ -76,7 +76,8 @@ export const traceroute = defineCheckType({
       minimum: 1,
       maximum: 10,
       default: DEFAULT_QUERIES,
-      description: 'Packets per hop and flow. With `rounds` or all flows it is 1, and other numbers are refused.',
+      description:
+        'Packets per hop and flow. With `rounds` or all flows one is sent at a time: only 1 and the default are accepted.',
     }),
     flows: Type.Union([Type.Integer({ minimum: 1, maximum: 16 }), Type.Literal('all')], {
       default: 1,
@@ -134,8 +135,9 @@ export const traceroute = defineCheckType({
     const planned = plannedPackets(options);
     const most = mostPackets(options);
     const forMtu = planned + MAX_MTU_PACKETS <= most ? MAX_MTU_PACKETS : 0;
-    const spaced = maySendSpaced(options) ? MAX_SPACED_PACKETS : 0;
-    const traced = wantsAllFlows(options) ? most - forMtu : Math.min(most, planned + flows * FULL_TTL_PACKETS + spaced);
+    const traced = wantsAllFlows(options)
+      ? most - forMtu
+      : Math.min(most, planned + flows * FULL_TTL_PACKETS + MAX_SPACED_PACKETS);
     const ofRounds = Math.min(hopsOf(options) * (rounds - 1), Math.max(0, most - traced - forMtu));
     const packets = traced + ofRounds;
     const isFull = options.protocol !== 'icmp' && options.size === undefined;

@@ -59,7 +59,7 @@ function fullSizeOf({ fullSize, protocol = 'icmp', mtuBlackHole }: Sizes): strin
 /** Null without loss. */
 function spacedLoss(spaced: ResultFieldsOf<typeof traceroute>['spaced']): string | null {
   if (spaced === undefined || spaced.received >= spaced.sent) return null;
-  return `${spaced.sent - spaced.received} of ${spaced.sent} packets a second apart lost`;
+  return `${spaced.sent - spaced.received} of ${spaced.sent} packets in groups without an answer`;
 }
 
 /** Null below two: one unanswered round at the end is ordinary loss. */

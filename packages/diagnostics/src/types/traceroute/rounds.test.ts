@@ -415,8 +415,8 @@ describe('the bounds of rounds', () => {
     const packets = (rounds: number): number =>
       traceroute.traffic({ host: 'a', options: { ...options, rounds } }).packets;
 
-    expect(packets(1)).toBe(30 + 6 + 48);
-    expect(packets(10)).toBe(30 * 10 + 6 + 48);
+    expect(packets(1)).toBe(30 + 6 + 40 + 48);
+    expect(packets(10)).toBe(30 * 10 + 6 + 40 + 48);
     expect(packets(60)).toBe(MAX_PACKETS);
   });
 

@@ -8,7 +8,7 @@ import type { TraceOptions } from './trace-options.ts';
 import { isReached } from './hops/target-answers.ts';
 import type { mtuSearch } from './mtu/mtu-search.ts';
 import { searchPaths } from './multipath/search.ts';
-import { spacedMs, TRACE_MS } from './options/spaced-results.ts';
+import { MAX_SPACED_PACKETS, spacedMs, TRACE_MS } from './options/spaced-results.ts';
 import type { openFlows } from './probing/open-flows.ts';
 import type { joinTraces } from './probing/other-traces.ts';
 import { ECHO_REQUESTS } from './probing/port-filter.ts';
@@ -103,7 +103,8 @@ export async function traceWithMtu(
     await searchPaths(trace, { ...plan, maxPackets, budgetMs, open }, signal, onChange);
   } else if (rounds !== undefined) {
     trace.rounds = 1;
-    const maxPackets = mostPackets - trace.packets.length - MAX_MTU_PACKETS - ECHO_REQUESTS;
+    const reserved = MAX_MTU_PACKETS + ECHO_REQUESTS + MAX_SPACED_PACKETS;
+    const maxPackets = mostPackets - trace.packets.length - reserved;
     await runRounds(trace, { ...plan, rounds, maxPackets, budgetMs, startedMs, abandoned }, signal, onChange);
   }
   clearImmediate(due);

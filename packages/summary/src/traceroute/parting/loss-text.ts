@@ -49,6 +49,12 @@ export function lossText(losses: readonly Loss[], working: readonly Trace[]): st
   return `${who} show ${stepText(common)} as the last router in common before loss shows: ${parts}, and the working ones go on${onwardText(onward, first![0]!.trace.target)} and ${rest}`;
 }
 
+/** Missing answers of the target that limits explain, too. */
+export function unansweredText(losses: readonly Loss[]): string {
+  const failing = listed(losses.map(({ trace }) => trace.probeResult.probe));
+  return `Paths from the failing ${failing} reach the target, which does not answer all packets (${sharesOf(losses, 'misses')}): they are lost, or it limits its answers.`;
+}
+
 function forkOf(loss: Loss, working: readonly Trace[]): LossyFork {
   const { trace, begin } = loss;
   const before = trace.steps.filter(({ hop }) => hop < begin.hop);

@@ -3,6 +3,7 @@ import type { Check } from '@vantage/contract';
 
 import { CHECK_ID, type Result } from '../../../test/cases.ts';
 import { trace } from '../../../test/results.ts';
+import { limitedInGroups, lostInGroups } from '../../../test/spaced-groups.ts';
 import { partingSentence } from './parting.ts';
 
 const at = '2026-01-01T00:00:00.000Z';
@@ -78,13 +79,17 @@ describe('the sentence about the paths of a monitor that turned bad', () => {
       'for the failing ones alone (ber-1 loses 40 %), while the working ones lose none of 10 packets: it may be on the way back, or on one way of a load balancer.',
     ],
   ])('names where packets are lost, if %s', (_reason, path, part) => {
-    expect(sentence({ 'ber-1': trace(path), 'fra-1': whole })).toContain(part);
+    expect(sentence({ 'ber-1': trace(path, { spaced: lostInGroups }), 'fra-1': whole })).toContain(part);
+    // A limit of answers explains it, too.
+    expect(sentence({ 'ber-1': trace(path, { spaced: limitedInGroups }), 'fra-1': whole })).toBe(
+      'Paths from the failing ber-1 reach the target, which does not answer all packets (ber-1 misses 40 %): they are lost, or it limits its answers.',
+    );
   });
 
   it('claims no place if the working ones lose as much', () => {
     const lossy = [ten('198.51.100.2'), ten('192.0.2.1'), ten('192.0.2.9', 0, 3, 7, 8), ten('203.0.113.1', 2, 4, 5, 9)];
 
-    expect(sentence({ 'ber-1': trace(lossy), 'fra-1': trace(lossy) })).toContain(
+    expect(sentence({ 'ber-1': trace(lossy, { spaced: lostInGroups }), 'fra-1': trace(lossy) })).toContain(
       'both lose packets: 4 of 10 packets (40 %) and 4 of 10 packets (40 %).',
     );
   });

@@ -6,8 +6,9 @@ import { listed, shown, unique } from '../../words.ts';
 import { answersEchoAlone } from '../../partition.ts';
 import { lastAnswer, probeResults } from '../ends.ts';
 import { lossesOf } from '../losses.ts';
+import { lossyWhenSpaced } from '../spaced.ts';
 import { endsText, withEnd, type Broken } from './broken.ts';
-import { lossText } from './loss-text.ts';
+import { lossText, unansweredText } from './loss-text.ts';
 import { isSameRouter } from './same-router.ts';
 import { partingNetworkText, onwardText } from './network-text.ts';
 import { refusalsText } from './refusal-text.ts';
@@ -50,7 +51,12 @@ function sentenceOf(results: readonly ProbeResult[], failing: readonly string[])
   const working = traces.filter((trace) => !isFailing(trace) && trace.isReached);
   if (broken.length === 0) {
     const losses = lossesOf(traces).filter(({ trace }) => isFailing(trace));
-    if (losses.length > 0) return `${lossText(losses, working)}.`;
+    const proved = lossyWhenSpaced(traces);
+    const lossy = losses.filter(({ trace }) =>
+      proved.some(({ probeResult }) => probeResult.probe === trace.probeResult.probe),
+    );
+    if (lossy.length > 0) return `${lossText(lossy, working)}.`;
+    if (losses.length > 0) return unansweredText(losses);
     return through.length === 0 ? undefined : reachedText(through);
   }
   const same = working.filter(({ target }) => broken.some((trace) => trace.target === target));

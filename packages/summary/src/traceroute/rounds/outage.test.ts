@@ -68,7 +68,7 @@ describe('a target that stops answering during the rounds', () => {
 
     expect(found(untilEnd('.'.repeat(30), '.'.repeat(30), target))).toEqual([
       expect.stringContaining('target_pauses'),
-      expect.stringContaining('fra-1 lost 3 of 22'),
+      expect.stringContaining('fra-1 misses 13 %'),
     ]);
   });
 
@@ -84,8 +84,8 @@ describe('a target that stops answering during the rounds', () => {
   it('has its lost packets counted apart from the refused ones', () => {
     expect(found(untilEnd(kept, kept, '..!!.**.....')).map((line) => line.split(': ')[0])).toEqual([
       'warning path_refused',
-      'warning loss_at_target',
+      'info loss_at_target',
     ]);
-    expect(found(untilEnd(kept, kept, '..!!.**.....'))[1]).toContain('fra-1 lost 2 of 11');
+    expect(found(untilEnd(kept, kept, '..!!.**.....'))[1]).toContain('fra-1 misses 20 %');
   });
 });

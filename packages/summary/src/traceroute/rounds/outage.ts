@@ -3,6 +3,7 @@ import { groupBy } from '../../probe-result.ts';
 import { thresholds } from '../../thresholds.ts';
 import { listed } from '../../words.ts';
 import { lastAlive } from './alive.ts';
+import { mayBeStarved } from './starved.ts';
 import { lastOf, targetHopsOf } from './path-change.ts';
 import { chanceOfMore } from '../chance.ts';
 import { meaningOf, sentBy, type PathRefusal } from '../refusals.ts';
@@ -22,8 +23,13 @@ export interface Outage {
 
 type Hop = NonNullable<Trace['probeResult']['result']['hops']>[number];
 
-/** The outage of the target at the end of a trace, if a router reported it or chance does not explain it. */
-export function outageOf(trace: Trace): Outage | undefined {
+/**
+ * The outage of the target at the end of a trace, if a router reported it, or if neither chance nor a limit of answers
+ * explains it.
+ *
+ * @param all the traces of the check
+ */
+export function outageOf(trace: Trace, all: readonly Trace[]): Outage | undefined {
   const { isFinal, steps, probeResult } = trace;
   const { rounds = 1, flows = [] } = probeResult.result;
   const index = targetIndex(trace);
@@ -38,13 +44,14 @@ export function outageOf(trace: Trace): Outage | undefined {
   if (unanswered < thresholds.outage.refused || unanswered >= Math.min(answers.length, rounds)) return undefined;
   const share = unanswered / rounds;
   const refusal = refusalIn(trace, hops, hop, share);
-  if (refusal === undefined && !isProved(answers, unanswered)) return undefined;
+  const span = [rounds - unanswered, rounds] as const;
+  if (refusal === undefined && (!isProved(answers, unanswered) || mayBeStarved(trace, span, all))) return undefined;
   return {
     trace,
     rounds,
     unanswered,
     refusal,
-    alive: lastAlive(trace, hop, [rounds - unanswered, rounds], rounds),
+    alive: lastAlive(trace, hop, span, rounds),
   };
 }
 

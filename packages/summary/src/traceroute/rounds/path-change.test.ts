@@ -88,6 +88,6 @@ describe('a path that becomes longer or shorter between two rounds', () => {
   it('has the loss of the target at all its hops', () => {
     const { findings } = moving(40, shorter, 10);
 
-    expect(findings.find(({ code }) => code === 'loss_at_target')?.text).toContain('where fra-1 loses 25 %');
+    expect(findings.find(({ code }) => code === 'loss_at_target')?.text).toContain('fra-1 misses 25 %');
   });
 });

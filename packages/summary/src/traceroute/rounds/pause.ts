@@ -5,6 +5,7 @@ import { chanceOfMore } from '../chance.ts';
 import { stepText, targetIndex, tracesOf, type Step, type Trace } from '../trace.ts';
 import { lastAlive, spanIn, type Span } from './alive.ts';
 import { isChangedPath } from './path-change.ts';
+import { mayBeStarved } from './starved.ts';
 
 /** Rounds in a row of which the target answered none, although it answered before and after. */
 export interface Pause {
@@ -18,11 +19,12 @@ export interface Pause {
 }
 
 /**
- * The one long silence of the target within the rounds, if chance does not explain it. Refused packets are no silence.
+ * The one long silence of the target within the rounds, if neither chance nor a limit of answers explains it. Refused
+ * packets are no silence.
  *
- * @param probes of how many this is one: chance has as many occasions
+ * @param all the traces of the check: chance has as many occasions
  */
-export function pauseOf(trace: Trace, probes: number): Pause | undefined {
+export function pauseOf(trace: Trace, all: readonly Trace[]): Pause | undefined {
   const { isFinal, steps, probeResult } = trace;
   const { rounds = 1, hops = [] } = probeResult.result;
   const index = targetIndex(trace);
@@ -32,14 +34,14 @@ export function pauseOf(trace: Trace, probes: number): Pause | undefined {
   // One packet per round goes to the target. With another number of packets, an entry does not tell its round.
   if (refused > 0 || rtts.length !== rounds) return undefined;
   const span = longestGap(rtts);
-  if (span === undefined || !isProved(rtts, span, probes)) return undefined;
+  if (span === undefined || !isProved(rtts, span, all.length) || mayBeStarved(trace, span, all)) return undefined;
   const alive = lastAlive(trace, hop, span, rounds);
   return { trace, from: span[0] + 1, to: span[1], rounds, alive };
 }
 
 /** The trace without the packets of its pause, so that they count as no loss of its path. */
-export function withoutPause(trace: Trace, probes: number): Trace {
-  const pause = pauseOf(trace, probes);
+export function withoutPause(trace: Trace, all: readonly Trace[]): Trace {
+  const pause = pauseOf(trace, all);
   if (pause === undefined) return trace;
   const { probeResult } = trace;
   const span: Span = [pause.from - 1, pause.to];
@@ -87,7 +89,7 @@ function isProved(rtts: readonly (number | null)[], [start, end]: Span, probes: 
 
 /** Finding: the target fell silent for some rounds, and came back. */
 export function findPauses(traces: readonly Trace[]): readonly FindingDraft[] {
-  const pauses = traces.flatMap((trace) => pauseOf(trace, traces.length) ?? []);
+  const pauses = traces.flatMap((trace) => pauseOf(trace, traces) ?? []);
   if (pauses.length === 0) return [];
   const who = listed(
     pauses.map(

@@ -3,7 +3,6 @@ import type { PacketSockets } from '../../../sockets/packet-socket.ts';
 import { MAX_MTU_PACKETS, type traceroute } from '../contract.ts';
 import { sendSpaced } from './spaced-packets.ts';
 import { sizeFields } from '../mtu/size-fields.ts';
-import { maySendSpaced } from '../options/spaced-results.ts';
 import { ECHO_REQUESTS } from '../probing/port-filter.ts';
 import { NAMES_MS, RESERVE_MS } from '../trace-with-mtu.ts';
 
@@ -23,10 +22,11 @@ export async function fieldsAfter(
   context: Context,
 ): Promise<Partial<Outcome<typeof traceroute>>> {
   const left = options.mostPackets - trace.packets.length - MAX_MTU_PACKETS - ECHO_REQUESTS;
-  const isAsked = trace.failure === null && options.rounds === undefined && maySendSpaced(options);
+  const isAsked = trace.failure === null && trace.isAbandoned !== true;
   const remainingMs = (): number => context.remainingMs() - NAMES_MS - RESERVE_MS;
-  const { signal } = context;
-  const spaced = isAsked ? await sendSpaced(trace, flows, left, { signal, remainingMs }) : null;
+  const { signal, abandoned } = context;
+  const limits = { maxPackets: left, isOfAllFlows: options.isOfAllFlows, signal, abandoned, remainingMs };
+  const spaced = isAsked ? await sendSpaced(trace, flows, limits) : null;
   const sizes = await sizeFields(trace, mtu, flows, { options, spent: spaced?.sent ?? 0 }, packets, context);
   return { ...sizes, ...(spaced !== null && { spaced }) };
 }

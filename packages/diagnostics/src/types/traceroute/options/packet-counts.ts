@@ -62,7 +62,12 @@ export function queriesErrors({ queries, flows, rounds }: Counts): InputError[] 
     rounds === undefined
       ? 'with flows "all": the search decides how often each hop is asked'
       : 'with rounds: each sends one packet to each hop';
-  return [{ path: '/options/queries', message: `must be 1 or absent ${reason}` }];
+  return [
+    {
+      path: '/options/queries',
+      message: `must be 1, ${DEFAULT_QUERIES} (the default) or absent ${reason}`,
+    },
+  ];
 }
 
 export function packetErrors(counts: Counts): InputError[] {

@@ -1,29 +1,50 @@
-import { Type, type Static } from '@vantage/contract';
+import { durationSchema, nullable, Type, type Static } from '@vantage/contract';
 
 import { wantsAllFlows } from './packet-counts.ts';
 
+/** Packets that are sent together, and most such groups. */
+export const [GROUP_PACKETS, MAX_GROUPS] = [4, 10] as const;
 /** Most packets to the target that tell its loss from limits of its answers. */
-export const MAX_SPACED_PACKETS = 10;
+export const MAX_SPACED_PACKETS = GROUP_PACKETS * MAX_GROUPS;
 /** Time for a check without them. */
 export const TRACE_MS = 30_000;
-/** Time for them: ten packets 1.1 s apart, and the wait for the last answer. */
+/** Time for them: ten groups 1.1 s apart, and the wait for the last answer. */
 const SPACED_MS = 14_000;
 
 const spacedSchema = Type.Object(
   {
-    sent: Type.Integer({ minimum: 6, maximum: MAX_SPACED_PACKETS }),
+    sent: Type.Integer({ minimum: 1, maximum: MAX_SPACED_PACKETS }),
     received: Type.Integer({ minimum: 0, maximum: MAX_SPACED_PACKETS, description: 'Those that the target answered.' }),
+    groups: Type.Array(Type.Array(nullable(durationSchema), { minItems: 1, maxItems: GROUP_PACKETS }), {
+      maxItems: MAX_GROUPS,
+      description:
+        'Round-trip times of the packets of each group in sending order; null if no answer came. A target that limits its answers ' +
+        'leaves the last ones of a group unanswered; an answer to a packet after one without shows loss.',
+    }),
+    reordered: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: MAX_SPACED_PACKETS,
+        description:
+          'Answers before that to an earlier packet of the group, which makes the order of the groups no evidence.',
+      }),
+    ),
+    handshakes: Type.Optional(
+      Type.Boolean({
+        description: 'True if all answers were SYN-ACKs, which limits of ICMP leave alone: then each group is one SYN.',
+      }),
+    ),
   },
   {
     additionalProperties: false,
     description:
-      'Packets to the target more than a second apart, after a trace of several flows whose packets it did not all answer: a ' +
-      'limit of one answer a second, as Linux has for ICMP errors, answers all of these. Absent if the trace lost less than two ' +
-      'packets there, if packets or time did not suffice, and from an agent that does not send them.',
+      'Groups of packets to the target, more than a second apart, after a trace whose packets it did not all answer: they tell ' +
+      'lost packets from limited answers. Absent if the trace lost less than two packets there, if packets or time did not ' +
+      'suffice, and from an agent that does not send them.',
   },
 );
 
-export type SpacedCount = Static<typeof spacedSchema>;
+export type SpacedGroups = Static<typeof spacedSchema>;
 
 export const spacedResults = { spaced: spacedSchema };
 
@@ -32,12 +53,12 @@ interface Asked extends Pick<Parameters<typeof wantsAllFlows>[0], 'flows'> {
   readonly isOfAllFlows?: boolean;
 }
 
-/** True if the trace has several flows. One flow sends the target few packets, and is to be quick. */
-export function maySendSpaced(options: Asked): boolean {
+/** True if the check has extra time for them: several flows send the target many packets. One flow has it left. */
+export function hasSpacedTime(options: Asked): boolean {
   return options.isOfAllFlows === true || wantsAllFlows(options) || options.flows !== 1;
 }
 
 /** Time for these packets at the end of the check. */
 export function spacedMs(options: Asked): number {
-  return maySendSpaced(options) ? SPACED_MS : 0;
+  return hasSpacedTime(options) ? SPACED_MS : 0;
 }

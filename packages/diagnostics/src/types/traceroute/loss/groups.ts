@@ -1,0 +1,77 @@
+/** One packet of a group that is sent together. */
+export interface SpacedPacket {
+  readonly group: number;
+  sentMs?: number;
+  receivedMs?: number;
+  /** True once its answer is no longer awaited. */
+  isSettled: boolean;
+  /** True if it was not sent, or if its answer may have been missed. */
+  isLeftOut: boolean;
+}
+
+export interface Groups {
+  /**
+   * Of each group the round-trip times of its packets in sending order, milliseconds; null for those without an answer.
+   */
+  readonly groups: (number | null)[][];
+  /** Answers that arrived before that to an earlier packet of their group. */
+  readonly reordered: number;
+}
+
+/**
+ * Longest time between the packets of a group, milliseconds: a limit of 10 answers a second gives the next after 100.
+ */
+const TOGETHER_MS = 5;
+/** Groups with an order that no limit has, from which loss is proved. */
+const PROVED_GROUPS = 2;
+/** Groups in the order of a limit, from which no more are sent if none had another order. */
+const LIMITED_GROUPS = 4;
+
+/**
+ * Groups whose packets are all settled. Those that were not sent together, or in part, prove nothing and are left out.
+ */
+export function groupsOf(packets: readonly SpacedPacket[]): Groups {
+  const settled = [...Map.groupBy(packets, ({ group }) => group).values()].filter(isCounted);
+  return {
+    groups: settled.map((group) => group.map(rttOf)),
+    reordered: settled.reduce((sum, one) => sum + reorderedIn(one), 0),
+  };
+}
+
+function isCounted(group: readonly SpacedPacket[]): boolean {
+  const times = group.flatMap(({ sentMs, isSettled, isLeftOut }) =>
+    sentMs === undefined || !isSettled || isLeftOut ? [] : [sentMs],
+  );
+  return times.length === group.length && Math.max(...times) - Math.min(...times) <= TOGETHER_MS;
+}
+
+function rttOf({ sentMs, receivedMs }: SpacedPacket): number | null {
+  return sentMs === undefined || receivedMs === undefined ? null : Math.max(0, receivedMs - sentMs);
+}
+
+function reorderedIn(group: readonly SpacedPacket[]): number {
+  const arrivals = group.flatMap(({ receivedMs }) => receivedMs ?? []);
+  return arrivals.filter((atMs, index) => arrivals.slice(0, index).some((earlier) => earlier > atMs)).length;
+}
+
+/** True if at least this many groups are settled, and every packet of them was answered. */
+export function isClean({ groups }: Groups, atLeast: number): boolean {
+  return groups.length >= atLeast && groups.every((group) => group.every((rtt) => rtt !== null));
+}
+
+/**
+ * True if no further groups are needed to prove loss: in two of them a packet was lost before one that was answered.
+ */
+export function isProved({ groups, reordered }: Groups): boolean {
+  return reordered === 0 && groups.filter(isOutOfOrder).length >= PROVED_GROUPS;
+}
+
+/** True if a limit explains the answers so well that further groups would only take answers from others. */
+export function isLimited({ groups }: Groups): boolean {
+  const incomplete = groups.filter((group) => group.length > 1 && group.includes(null));
+  return incomplete.length >= LIMITED_GROUPS && !incomplete.some(isOutOfOrder);
+}
+
+function isOutOfOrder(group: readonly (number | null)[]): boolean {
+  return group.includes(null) && group.findLastIndex((rtt) => rtt !== null) > group.indexOf(null);
+}

@@ -1,0 +1,27 @@
+import { answersSome } from '../../answers-some.ts';
+import { targetIndex, type Trace } from '../trace.ts';
+import type { Span } from './alive.ts';
+
+/**
+ * True if a limit of answers explains that the target answered none of these rounds: it answered others in them, and
+ * leaves half of their packets unanswered, or it answered some packets only that were sent after the trace. With a
+ * limit that all share, a probe whose packets always come after those of others gets no answer.
+ */
+export function mayBeStarved(trace: Trace, [start, end]: Span, all: readonly Trace[]): boolean {
+  const { spaced } = trace.probeResult.result;
+  if (spaced !== undefined && spaced.received > 0 && spaced.received < spaced.sent) return true;
+  const others = all.filter(
+    (other) => other.probeResult.probe !== trace.probeResult.probe && other.target === trace.target,
+  );
+  const isAnswered = (other: Trace): boolean =>
+    rowOf(other)
+      .slice(start, end)
+      .some((rtt) => rtt !== null);
+  return others.some(isAnswered) && answersSome(others.map(({ probeResult }) => probeResult));
+}
+
+/** Round-trip times at the hop of the target, one per round. */
+function rowOf(trace: Trace): readonly (number | null)[] {
+  const hop = trace.steps[targetIndex(trace) ?? -1]?.hop;
+  return (trace.probeResult.result.hops ?? []).find((one) => one.hop === hop)?.rtts ?? [];
+}
