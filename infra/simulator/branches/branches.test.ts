@@ -433,16 +433,20 @@ describe('ways on which packets go round in a circle', () => {
     expect(hashes.size).toBe(options === all ? 1 : 0);
   });
 
-  it.each<[string, Options]>([
-    ['all flows', all],
-    ['16 flows', { flows: 16 }],
-  ])('are circles of routers that lead to each other: %s', async (_name, options) => {
+  const linux: Impairments['limits'] = () => ({ burst: 6, perSecond: 1 });
+  it.each<[string, Options, Impairments]>([
+    ['all flows', all, {}],
+    ['all flows, limited answers', all, { limits: linux }],
+    ['all flows, lost packets', all, { loss: () => 0.03 }],
+    ['16 flows', { flows: 16 }, {}],
+  ])('are circles of routers that lead to each other: %s', async (_name, options, impairments) => {
     const true4 = ['ac', 'ca', 'bd', 'db'].map(([one, other]) => textOf(circles, one!, other!));
     for (let seed = 1; seed <= 2 * RUNS; seed += 1) {
-      const { verdict, findings } = await summaryOver(circles, { isOut: true }, seed, options);
+      const { verdict, findings, paths } = await summaryOver(circles, { ...impairments, isOut: true }, seed, options);
       const loop = findings.find(({ code }) => code === 'routing_loop');
 
       expect(verdict).toBe('down');
+      expect(paths!.nodes.filter(({ kind }) => kind === 'silent')).toEqual([]);
       expect(true4.filter((one) => loop?.text.includes(one))).toHaveLength(1);
     }
   });

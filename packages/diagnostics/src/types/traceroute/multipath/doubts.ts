@@ -27,15 +27,17 @@ const NONE: Doubts = { doubtful: new Set(), again: [] };
  * answers. One slot at a time is probed together with a control: a router that limits its answers answers the first of two
  * packets, and loss affects both alike. One proof suffices for all suspected slots.
  *
+ * @param after answered slots after the vertex at other hops
  * @param elsewhere answered slots of the same hop after other vertices
  */
 export function doubtsOf(
   slots: readonly Slot[],
   isSilent: (slot: Slot) => boolean,
+  after: readonly Slot[],
   elsewhere: readonly Slot[],
 ): Doubts {
   const silent = slots.filter(isSilent);
-  const own = slots.filter((slot) => !silent.includes(slot));
+  const own = [...slots.filter((slot) => !silent.includes(slot)), ...after];
   const answered = own.length > 0 || !elsewhere.some(hasLost) ? own : elsewhere;
   if (silent.length === 0 || answered.length === 0) return NONE;
   const control = answered.find(({ packets }) => packets.at(-1)?.answer !== null) ?? answered[0]!;

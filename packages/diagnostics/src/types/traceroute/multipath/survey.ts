@@ -44,6 +44,7 @@ class Surveyor {
   private readonly endAt: number[];
   private readonly soles: (Vertex | undefined)[] = [this.probe];
   private readonly again: Slot[] = [];
+  private readonly answeredAfter = new Map<Vertex, readonly Slot[]>();
   private readonly refusals: ReadonlyMap<number, RefusedEnd>;
   private readonly repeats: Repeats;
 
@@ -99,17 +100,9 @@ class Surveyor {
     for (const [parent, own] of byParent) {
       if (parent === undefined) continue;
       const slots = own.map(({ slot }) => slot).filter((slot) => parent.kind !== 'end' || !this.isSilent(slot));
-      const others = asked.filter(
-        (one) => one.parent !== parent && parent.kind === 'router' && !this.isSilent(one.slot),
-      );
-      this.settle(
-        parent,
-        this.settled(
-          slots,
-          others.map(({ slot }) => slot),
-        ),
-        ttl,
-      );
+      const isElsewhere = (one: (typeof asked)[number]): boolean => one.parent !== parent && !this.isSilent(one.slot);
+      const elsewhere = parent.kind === 'router' ? asked.filter(isElsewhere).map(({ slot }) => slot) : [];
+      this.settle(parent, this.settled(parent, slots, elsewhere), ttl);
     }
     this.locateStrays(
       (byParent.get(undefined) ?? []).map(({ slot }) => slot),
@@ -119,8 +112,10 @@ class Surveyor {
   }
 
   /** Leaves out the slots whose silence is to be verified, and adds them to `again`. */
-  private settled(slots: readonly Slot[], elsewhere: readonly Slot[]): readonly Slot[] {
-    const { doubtful, again } = doubtsOf(slots, (slot) => this.isSilent(slot), elsewhere);
+  private settled(parent: Vertex, slots: readonly Slot[], elsewhere: readonly Slot[]): readonly Slot[] {
+    const after = this.answeredAfter.get(parent) ?? [];
+    const { doubtful, again } = doubtsOf(slots, (slot) => this.isSilent(slot), after, elsewhere);
+    this.answeredAfter.set(parent, [...after, ...slots.filter((slot) => !this.isSilent(slot))]);
     this.again.push(...again);
     return slots.filter((slot) => !doubtful.has(slot));
   }
