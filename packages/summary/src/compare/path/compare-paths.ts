@@ -6,6 +6,7 @@ import type { Trace } from '../../traceroute/trace.ts';
 import { differingParts } from './align.ts';
 import { changedHops } from './flows.ts';
 import { missingWays } from './missing-ways.ts';
+import { areOtherRouters } from './other-routers.ts';
 
 /**
  * Compares two traces of one probe. A trace sees some alternatives of each load balancer, so different routers alone
@@ -23,7 +24,8 @@ export function comparePaths(a: Trace | undefined, b: Trace | undefined): PathCo
   const hops = changedHops(a, b, thresholds.compare.pathByChance);
   // No part differs if a router lost its flows to another router that both traces show: then the hops are listed.
   const changes = parts.length > 0 ? parts : hops.map((hop) => changeAt(hop, paths.a!, paths.b!));
-  if (hops.length > 0) return { relation: 'changed', ...paths, changes: [...changes] };
+  if (hops.length > 0 || areOtherRouters(a, b, thresholds.compare.pathByChance))
+    return { relation: 'changed', ...paths, changes: [...changes] };
   const doubtful = changes.length > 0 ? changes : missingWays(a, b, paths.a!, paths.b!);
   return { relation: doubtful.length > 0 ? 'unsure' : 'compatible', ...paths, changes: [...doubtful] };
 }

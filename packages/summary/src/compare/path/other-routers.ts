@@ -1,0 +1,53 @@
+import { chanceOfMore } from '../../traceroute/chance.ts';
+import type { Trace } from '../../traceroute/trace.ts';
+import { flowsAt } from './missing-ways.ts';
+
+/** The known routers of a hop of both searches, and the number of flows that were asked there. */
+interface Hop {
+  readonly ways: number;
+  readonly asked: readonly [ofA: number, ofB: number];
+  readonly isOther: boolean;
+}
+
+/**
+ * True if hops in a row of two searches for all paths have no router in common, and chance does not explain it: if
+ * nothing changed, the flows of both searches chose between the same ways.
+ *
+ * @param level significance level over all such hops
+ */
+export function areOtherRouters(a: Trace, b: Trace, level: number): boolean {
+  if (a.branching.length === 0 || b.branching.length === 0) return false;
+  const last = Math.min(...[a, b].map(({ branching }) => Math.max(...branching.map(({ hop }) => hop))));
+  const runs: Hop[][] = [[]];
+  for (let hop = 1; hop <= last; hop += 1) {
+    const one = hopOf(a, b, hop);
+    if (one.isOther) runs.at(-1)!.push(one);
+    else runs.push([]);
+  }
+  const others = runs.filter(({ length }) => length > 0);
+  const flows = [a, b].map(({ probeResult }) => probeResult.result.multipath?.paths.length ?? 0);
+  return others.some((run) => chanceOfRun(run, flows as [number, number]) * others.length <= level);
+}
+
+function hopOf(a: Trace, b: Trace, hop: number): Hop {
+  const [ofA, ofB] = [flowsAt(a, hop), flowsAt(b, hop)];
+  const [inA, inB] = [[...ofA.of.keys()], [...ofB.of.keys()]];
+  const isOther = inA.length > 0 && inB.length > 0 && !inA.some((ip) => ofB.of.has(ip) || ip === a.target);
+  const asked = [ofA.total - ofA.unknown, ofB.total - ofB.unknown] as const;
+  return { ways: inA.length + inB.length, asked, isOther: isOther && !inB.includes(b.target ?? '') };
+}
+
+/**
+ * The first flow is asked at each hop, and each hop asks other ones too. The hop with the fewest routers bounds the number
+ * of ways, each set of which might have been seen.
+ */
+function chanceOfRun(run: readonly Hop[], flows: readonly [number, number]): number {
+  const passing = (index: 0 | 1): number =>
+    Math.min(
+      flows[index],
+      run.reduce((sum, { asked }) => sum + Math.max(0, asked[index] - 1), 1),
+    );
+  const [inA, inB] = [passing(0), passing(1)];
+  const ways = Math.min(...run.map((hop) => hop.ways));
+  return 2 ** ways * chanceOfMore({ sent: inA, lost: inA }, { sent: inB, lost: 0 });
+}
