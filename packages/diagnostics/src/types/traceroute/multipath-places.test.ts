@@ -114,6 +114,24 @@ describe('the result of a search for all paths', () => {
     }
   });
 
+  it.each(seeds)('knows that routers before a per-packet balancer lead to the target, draw %i', async (seed) => {
+    const network = networks['by packet, 2 long ways']!;
+    const route = routeOf(network, randomOf(seed));
+    const names = Object.keys(network);
+    const { outcome } = await traceOver(
+      (sent) => {
+        if (sent.packet.length >= MTU_SEARCH_BYTES) return [arrived(sent)];
+        const name = route(sent.identifier, sent.ttl);
+        return name === TARGET_NAME ? [arrived(sent)] : [expired(sent, router(names.indexOf(name) + 1))];
+      },
+      { flows: 'all' },
+      { inTime: true },
+    );
+
+    const { nodes } = outcome.multipath!;
+    expect(nodes[0]).toMatchObject({ hop: 1, reaches: true });
+  });
+
   it('says nothing of packets for links that they cannot be attributed to', async () => {
     const route = routeOf(networks['by packet, 2 long ways']!, randomOf(3));
     const names = Object.keys(networks['by packet, 2 long ways']!);

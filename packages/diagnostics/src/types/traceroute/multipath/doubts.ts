@@ -19,6 +19,9 @@ export interface Doubts {
   readonly again: readonly Slot[];
 }
 
+/** Slots behind a per-packet balancer that were silent `TRIES` times, from which on one silent packet suffices for every other slot. */
+const ENOUGH_SILENT = 3;
+
 const NONE: Doubts = { doubtful: new Set(), again: [] };
 
 /**
@@ -55,6 +58,17 @@ export function doubtsOf(
 
 function hasLost({ packets }: Slot): boolean {
   return packets.some(({ answer }) => answer === null);
+}
+
+/**
+ * The same behind a per-packet balancer, where a slot that meets a silent router is answered in the end, too: `TRIES`
+ * lost packets in a row show that there may be one.
+ */
+export function doubtsByPacket(slots: readonly Slot[], isSilent: (slot: Slot) => boolean): Doubts {
+  const silent = slots.filter(isSilent);
+  const fresh = silent.filter(({ packets }) => packets.length < TRIES);
+  if (silent.length === slots.length || silent.length - fresh.length >= ENOUGH_SILENT) return NONE;
+  return { doubtful: new Set(fresh), again: fresh };
 }
 
 /** True for a slot that was suspected and then answered. */

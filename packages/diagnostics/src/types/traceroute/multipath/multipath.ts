@@ -3,7 +3,7 @@ import { roundMs } from '@vantage/contract';
 import type { HopFormat } from '../hops/hops.ts';
 import { isReached } from '../hops/target-answers.ts';
 import type { Trace } from '../probing/trace-state.ts';
-import { isFull, rttOf } from '../probing/trace.ts';
+import { rttOf } from '../probing/trace.ts';
 import type { Multipath } from '../multipath-fields.ts';
 import { graphOf, PROBE, type Graph, type GraphNode } from './graph.ts';
 import { addressIn, isEnd } from './slots.ts';
@@ -60,8 +60,8 @@ function nodeOf(
 }
 
 /**
- * Keys of the nodes of the target, of nodes from which links lead there, and of nodes of flows whose full-TTL packets
- * it answered.
+ * Keys of the nodes of the target, of nodes from which links lead there, and of nodes that flows pass
+ * whose packets it answered.
  */
 function reachingOf({ nodes, links, keyAt }: Graph, { flows, lastTtl }: Survey, trace: Trace): ReadonlySet<string> {
   const { packets } = trace;
@@ -70,10 +70,10 @@ function reachingOf({ nodes, links, keyAt }: Graph, { flows, lastTtl }: Survey, 
     nodes.filter(({ seen }) => isEnd(seen) && targets.has(addressIn(seen)!)).map(({ key }) => key),
   );
   if (!isReached(trace)) return reaching;
-  const full = new Set(packets.flatMap((one) => (isFull(one) && one.answer?.kind === 'target' ? [one.flow] : [])));
-  for (const flow of full) {
-    if (flow >= flows) continue;
-    for (let ttl = 1; ttl <= lastTtl; ttl += 1) reaching.add(keyAt(flow, ttl) ?? '');
+  for (const { flow, ttl, answer } of packets) {
+    if (answer?.kind !== 'target' || flow >= flows) continue;
+    const last = Math.min(ttl - 1, lastTtl);
+    for (let hop = 1; hop <= last; hop += 1) reaching.add(keyAt(flow, hop) ?? '');
   }
   for (let size = -1; size !== reaching.size;) {
     size = reaching.size;

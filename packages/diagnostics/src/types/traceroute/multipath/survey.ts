@@ -2,7 +2,7 @@ import type { TracePacket } from '../probing/trace.ts';
 import { soleAt } from './sole-vertex.ts';
 import { countChanges, newVertex, type Vertex } from './vertex.ts';
 import { refusedEndsOf, type RefusedEnd } from './refused-flows.ts';
-import { doubtsOf } from './doubts.ts';
+import { doubtsByPacket, doubtsOf } from './doubts.ts';
 import { repeatsIn, type Repeats } from './repeats.ts';
 import { answersIn, isAwaited, isEnd, SILENT, slotsOf, type Slot, type Slots } from './slots.ts';
 
@@ -114,7 +114,11 @@ class Surveyor {
   /** Leaves out the slots whose silence is to be verified, and adds them to `again`. */
   private settled(parent: Vertex, slots: readonly Slot[], elsewhere: readonly Slot[]): readonly Slot[] {
     const after = this.answeredAfter.get(parent) ?? [];
-    const { doubtful, again } = doubtsOf(slots, (slot) => this.isSilent(slot), after, elsewhere);
+    const isSilent = (slot: Slot): boolean => this.isSilent(slot);
+    const isByPacket = parent.isPacketwise || parent.kind === 'cloud';
+    const { doubtful, again } = isByPacket
+      ? doubtsByPacket(slots, isSilent)
+      : doubtsOf(slots, isSilent, after, elsewhere);
     this.answeredAfter.set(parent, [...after, ...slots.filter((slot) => !this.isSilent(slot))]);
     this.again.push(...again);
     return slots.filter((slot) => !doubtful.has(slot));
