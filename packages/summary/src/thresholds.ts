@@ -15,10 +15,10 @@ export const thresholds = {
   /** Lost packets or handshakes from which loss is significant. */
   lostPackets: 2,
   /**
-   * Of packets to the target in groups, `everySeconds` apart: groups with an order that no limit has, which prove loss
-   * (`groups`), and most difference of round-trip times with which packets of a group cannot overtake each other.
+   * Of packets to the target in groups: groups with an order that no limit has, which prove loss (`groups`), and most
+   * difference of round-trip times with which packets of a group cannot overtake each other.
    */
-  spaced: { everySeconds: 1.1, groups: 2, spreadMs: 0.5 },
+  spaced: { groups: 2, spreadMs: 0.5 },
   /** Significance level for a difference in loss that indicates rate-limited ICMP responses. */
   lossByChance: 0.1,
   /** Likelihood ratio from which loss is preferred to rate limits of the target and the preceding routers. */

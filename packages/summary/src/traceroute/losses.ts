@@ -128,15 +128,15 @@ function unanswered(losses: readonly Loss[]): readonly FindingDraft[] {
   if (losses.length === 0) return [];
   const traces = losses.map(({ trace }) => trace);
   const spaced = answersWhenSpaced(traces);
-  const rate =
+  const after =
     spaced === undefined || spaced.lost === 0
       ? ''
-      : ` It answered ${spaced.sent - spaced.lost} of ${spaced.sent} packets sent after the trace, about ${spaced.perSecond.toFixed(1)} a second${losses.length === 1 ? '' : ' to these probes together'}.`;
+      : ` It answered ${spaced.sent - spaced.lost} of ${spaced.sent} packets sent after the trace.`;
   const causes = losses.every(isExact) ? 'they are lost on its last link' : 'they are lost on the way';
   const before = losses.every(isExact) ? '' : ` ${beforeText(losses)}`;
   const isTcp = traces.every(({ probeResult }) => probeResult.result.protocol === 'tcp');
   const advice = isTcp ? '' : ' A trace over tcp to an open port tells: limits of ICMP do not apply to its handshakes.';
-  const text = `Packets to the target are not all answered, ${sharesOf(losses, 'misses')}: ${causes}, or the target limits its answers, which all that ask it may share.${rate}${before}${advice}`;
+  const text = `Packets to the target are not all answered, ${sharesOf(losses, 'misses')}: ${causes}, or the target limits its answers, which all that ask it may share.${after}${before}${advice}`;
   return [buildFinding('loss_at_target', 'info', probeResultsOf(losses), text)];
 }
 

@@ -19,13 +19,12 @@ export function lossyWhenSpaced(traces: readonly Trace[]): readonly Trace[] {
   );
 }
 
-/** Packets to the target in groups, of all these traces together, and its answers a second; undefined without any. */
-export function answersWhenSpaced(traces: readonly Trace[]): (Sample & { readonly perSecond: number }) | undefined {
+/** Packets to the target in groups, of all these traces together; undefined without any. */
+export function answersWhenSpaced(traces: readonly Trace[]): Sample | undefined {
   const all = traces.flatMap(({ probeResult }) => probeResult.result.spaced ?? []);
   if (all.length === 0) return undefined;
   const sum = (count: (spaced: Spaced) => number): number => all.reduce((total, one) => total + count(one), 0);
-  const perSecond = sum(({ received, groups }) => received / (groups.length * thresholds.spaced.everySeconds));
-  return { sent: sum(({ sent }) => sent), lost: sum(({ sent, received }) => sent - received), perSecond };
+  return { sent: sum(({ sent }) => sent), lost: sum(({ sent, received }) => sent - received) };
 }
 
 function isProved(trace: Trace): boolean {
