@@ -121,7 +121,7 @@ describe('the limits of targets', () => {
   });
 
   it('count a traceroute by its packets', async () => {
-    const ask = await start({ target: 2 * 3 + 2 * 14 });
+    const ask = await start({ target: 2 * 4 + 2 * 14 });
     const largest = { type: 'traceroute', host: 'example.com', options: { maxHops: 4, queries: 10, flows: 16 } };
 
     expect(await statuses(ask, [{ type: 'traceroute', host: 'example.com' }, largest, dns('example.com')])).toEqual([
