@@ -113,6 +113,11 @@ describe('the comparison of two checks', () => {
 
     expect(await textOf(tab.page, '.differences td')).toBe('round trip (median)');
     const figures = '[aria-label="Figures by probe"]';
+    // The rows grow from frame to frame, and columns with them.
+    await untilTrue(
+      tab.page,
+      `document.querySelectorAll('${figures} tbody tr').length === ${Object.keys(tcpCheck.results).length}`,
+    );
     const hidden = (await tab.page.evaluate(hiddenCells(figures))) as readonly string[];
     expect(hidden.filter((text) => /\d m?s/.test(text.replaceAll('\u00A0', ' ')))).toEqual([]);
     expect(await tab.page.evaluate(`getComputedStyle(document.querySelector('${figures}')).backgroundImage`)).toMatch(
