@@ -436,7 +436,7 @@ describe('checks and mistakes on the page', () => {
     expect(tab.faults).toEqual([]);
   });
 
-  itInBrowser('break after a dot in the table of a phone, and keep apart', async () => {
+  itInBrowser('break after a dot or at a space in the table of a phone, and keep apart', async () => {
     const check = worldChecks.find(({ type }) => type === 'dns')!;
     for (const width of [390, 360]) {
       await tab.page.setViewport({ width, height: 800 });
@@ -444,11 +444,13 @@ describe('checks and mistakes on the page', () => {
       await untilTrue(tab.page, `document.querySelector('table:not([aria-busy]) [data-probe]') !== null`);
       const cells = `[...document.querySelectorAll('.probes-table .row')].map((row) =>
         [...row.querySelectorAll('td')].slice(1).filter((e) => e.checkVisibility()).map((cell) => {
-          const lines = [...cell.childNodes].filter((node) => node.nodeType === 3).map((node) => {
-            const range = document.createRange();
-            range.selectNodeContents(node);
-            return [...range.getClientRects()];
-          });
+          const lines = [...cell.childNodes].filter((node) => node.nodeType === 3).flatMap((node) =>
+            [...node.data.matchAll(/[^ ]+/g)].map((word) => {
+              const range = document.createRange();
+              range.setStart(node, word.index);
+              range.setEnd(node, word.index + word[0].length);
+              return [...range.getClientRects()];
+            }));
           const right = Math.max(...lines.flat().map((one) => one.right));
           const next = cell.nextElementSibling?.getBoundingClientRect();
           const top = cell.getBoundingClientRect().top;
