@@ -37,7 +37,8 @@ export interface PacketChildListeners {
   readonly onLost: (error: Error) => void;
 }
 
-const START_TIMEOUT_MS = 10_000;
+/** Far more than an idle machine needs: on a busy one, many programs may start at once. */
+const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 1_000;
 const KEPT_STDERR_CHARACTERS = 2_000;
 /**
