@@ -56,6 +56,8 @@ export function judgeSummary(run: CaseRun): readonly Complaint[] {
   const summary = summaryOf(run);
   const { finds, may, verdicts } = truthOf(run);
   if (run.shares.some((share) => machineDelayMs(run.of, share) > STEADY_MS)) may.push(...ofSlowMachines);
+  // Stalls are the machine's own: the simulator causes none.
+  if (run.shares.some(({ outcome }) => outcome['stalled'] !== undefined)) may.push({ code: 'probe_stalled' });
   const wrong: Complaint[] = [];
   for (const { code, text } of summary.findings) {
     const claims = [...finds, ...may].filter((claim) => claim.code === code);
