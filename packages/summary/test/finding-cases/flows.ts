@@ -1,7 +1,7 @@
 import type { Summary } from '@vantage/contract';
 
 import { summaryOf, type Result } from '../cases.ts';
-import { trace } from '../results.ts';
+import { multipath, trace } from '../results.ts';
 
 /** Three packets per flow: index of the responder at each hop, `-` for none. */
 export const flowsOf = (...branches: readonly string[]): NonNullable<Result<'traceroute'>['flows']> =>
@@ -48,3 +48,23 @@ export const inCircle = (first: string, ...others: readonly string[]): Summary =
       },
     ),
   });
+
+/** A search in which a way of a balancer leads back to it: 192.0.2.12 sends all packets to 192.0.2.1. */
+export function backToBalancer(balances: 'flow' | 'packet'): Summary {
+  const { nodes, links, ...rest } = multipath(
+    ['probe > 192.0.2.1 2/2', '192.0.2.1 > 192.0.2.2 6/6', '192.0.2.1 > 192.0.2.12 3/3', '192.0.2.2 > 203.0.113.1 6/6'],
+    { '192.0.2.1': balances },
+  );
+  const found = {
+    ...rest,
+    // Packets of other flows come from the router of the circle to the target.
+    nodes: nodes.map((node) => ({ ...node, reaches: true })),
+    links: [...links, { ...links[2]!, from: 2, to: 0 }],
+    paths: [
+      [0, 1, 3],
+      [0, 2, 0, 2, 0],
+    ],
+  };
+  const hops = ['192.0.2.1 1 1', '192.0.2.2/192.0.2.12 2 2', '203.0.113.1/192.0.2.1 9 9'];
+  return summaryOf('traceroute', { 'fra-1': trace(hops, { multipath: found }) });
+}

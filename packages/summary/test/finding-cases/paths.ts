@@ -2,7 +2,7 @@ import { bad, summaryOf, type Result } from '../cases.ts';
 import { multipath, ping, trace } from '../results.ts';
 import { limitedInGroups, lostInGroups } from '../spaced-groups.ts';
 import type { FindingCases } from './case.ts';
-import { cut, flowsOf, inCircle } from './flows.ts';
+import { backToBalancer, cut, flowsOf, inCircle } from './flows.ts';
 import { placeAt } from './place-at.ts';
 
 const access = '198.51.100.1 1 1 1';
@@ -38,9 +38,7 @@ const near: Readonly<Record<string, Result<'ping'>>> = {
 };
 const inFrankfurt = { placeOf: () => placeAt(50.11, 8.68) };
 const looping = ['192.0.2.1 1', '192.0.2.2 2', '192.0.2.1 3', '192.0.2.2 4'];
-
 const hole = { pathMtu: 1_300, mtuBlackHole: 1_301 };
-
 export const pathCases: FindingCases = {
   latency_outlier: {
     present: [['distance does not explain it', summaryOf('ping', { ...near, 'muc-1': ping([280]) }, inFrankfurt)]],
@@ -117,6 +115,7 @@ export const pathCases: FindingCases = {
       ],
       ['flows are silent beyond a router that all pass', cut('9 * 9 9 9 * 9 9', 12)],
       ['one flow goes round in a circle', inCircle('0 1 1 1 1', '0 0 0 0 0')],
+      ['a way of a balancer by flow leads back to it', backToBalancer('flow')],
       ['a router refuses all packets of a way', all(['192.0.2.1 > !192.0.2.12 6/6'], { '192.0.2.1': 'flow' })],
     ],
     absent: [
@@ -128,6 +127,7 @@ export const pathCases: FindingCases = {
         'one flow was last seen where others pass',
         on([...balanced, '192.0.2.3 3 * 3', '203.0.113.1 9 * 9'], { flows: flowsOf('0 0 0 0', '0 0 - -', '0 1 0 0') }),
       ],
+      ['a way of a balancer by packet may lead back to it', backToBalancer('packet')],
       ['routers of the circle are at several hops', inCircle('0 1 1 1 1', '0 0 0 0 0', '0 1 1 0 0')],
       ['the last flows are silent, as with a limit', cut('9 9 9 9 9 9 * *', 12)],
       ['flows are silent beyond a router that all pass, and got few packets', cut('9 * 9 9 9 * 9 9', 4)],

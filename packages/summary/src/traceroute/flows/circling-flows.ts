@@ -33,16 +33,21 @@ function circleIn<Hop>(path: readonly (Hop | null)[]): readonly Hop[] {
 
 /** The circles of all flows of a trace, as addresses in the order of passage. */
 export function circlesIn({ ways, branching, searched }: Trace): readonly (readonly string[])[] {
-  const circles =
-    branching.length === 0
-      ? ways.map(circleOfFlow)
-      : searched.map((path) => circleIn(path.map((node) => (node?.kind === 'router' ? node : null)))).map(addressesOf);
+  const circles = branching.length === 0 ? ways.map(circleOfFlow) : searched.map(circleOfPath);
   return circles.filter((circle) => circle.length > 0);
 }
 
-/** None if all nodes lead other packets to the target: behind a balancer by packet one router is at several hops. */
-function addressesOf(circle: readonly WayNode[]): readonly string[] {
-  if (circle.every(({ reaches }) => reaches)) return [];
+/**
+ * The circle of a path of a search. None if the path goes on to other nodes, or its routers choose by packet and all lead
+ * other packets to the target: behind such a balancer one router is at several hops. A balancer by flow leads other flows
+ * to the target, also if a way of it comes back to the balancer.
+ */
+function circleOfPath(path: readonly (WayNode | null)[]): readonly string[] {
+  const circle = circleIn(path.map((node) => (node?.kind === 'router' ? node : null)));
+  const last = path.findLast((node) => node !== null);
+  const isEnd = last !== undefined && last !== null && circle.includes(last);
+  const isByFlow = circle.every(({ balances }) => balances === null || balances === 'flow');
+  if (circle.every(({ reaches }) => reaches) && !(isEnd && isByFlow)) return [];
   return circle.map(({ ip }) => ip ?? HIDDEN_ROUTER);
 }
 
