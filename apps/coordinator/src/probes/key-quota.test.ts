@@ -69,9 +69,12 @@ describe('an agent that floods its own keys', () => {
     await bed.beat('flood');
     const agent = connectAs(environment.REDIS_URL);
     const ended = new Promise<void>((resolve) => agent.once('end', resolve));
-    await flood(agent);
-
-    await look();
+    // The coordinator may have read and removed results before it looks.
+    await until(async () => {
+      await flood(agent);
+      await look();
+      return (await bed.redis.hexists(redisKeys.suspended, 'flood')) === 1;
+    });
     await ended;
 
     const again = connectAs(environment.REDIS_URL);
