@@ -10,6 +10,14 @@ export function hasDoubtfulTimes(type: string, { result }: ProbeResult): boolean
   return !OF_PACKETS.has(type) && result.stalled !== undefined;
 }
 
+/** Short stalls make times longer, but do not explain that no answer came within seconds. */
+const LEAST_SILENT_MS = 1_000;
+
+/** True if the probe may have missed answers, so that their absence proves nothing. */
+export function hasDoubtfulSilence(type: string, probeResult: ProbeResult): boolean {
+  return hasDoubtfulTimes(type, probeResult) && (probeResult.result.stalled ?? 0) >= LEAST_SILENT_MS;
+}
+
 /** Finding: probes stood still during the check. */
 export function findStalled(type: string, all: readonly ProbeResult[]): readonly FindingDraft[] {
   const stalled = all.filter(({ result }) => longest(result) > 0);

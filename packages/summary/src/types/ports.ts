@@ -3,7 +3,7 @@ import type { SummaryGroup } from '@vantage/contract';
 import { buildFinding, type FindingDraft } from '../finding.ts';
 import { groupsOf } from '../groups.ts';
 import type { ProbeResult, SparseResultOf } from '../probe-result.ts';
-import { hasDoubtfulTimes } from '../stalled.ts';
+import { hasDoubtfulSilence } from '../stalled.ts';
 import { thresholds } from '../thresholds.ts';
 import { listed, naming, tally } from '../words.ts';
 import { findIcmp } from './icmp.ts';
@@ -54,7 +54,7 @@ function handshakes(probeResults: readonly TcpResult[]): readonly FindingDraft[]
   const lossy = probeResults.flatMap((probeResult) => {
     const attempts = probeResult.result.attempts ?? [];
     const failed = attempts.filter(({ error }) => error !== null).length;
-    const isOpen = probeResult.result.state === 'open' && !hasDoubtfulTimes('tcp', probeResult);
+    const isOpen = probeResult.result.state === 'open' && !hasDoubtfulSilence('tcp', probeResult);
     return isOpen && failed > 0 ? [{ probeResult, failed, of: attempts.length }] : [];
   });
   if (lossy.length === 0) return [];

@@ -52,7 +52,13 @@ export const answerCases: FindingCases = {
     ],
   },
   handshakes_lost: {
-    present: [['one of three', summaryOf('tcp', { 'fra-1': tcp('open', [20, null, 21]) })]],
+    present: [
+      ['one of three', summaryOf('tcp', { 'fra-1': tcp('open', [20, null, 21]) })],
+      [
+        'the probe was held up for much less than the wait for an answer',
+        summaryOf('tcp', { 'fra-1': { ...tcp('open', [20, null, 21]), stalled: 150 } }),
+      ],
+    ],
     absent: [
       ['all of them', summaryOf('tcp', { 'fra-1': tcp('filtered', [null, null, null]) })],
       ['none', summaryOf('tcp', { 'fra-1': tcp('open', [20, 21, 22]) })],

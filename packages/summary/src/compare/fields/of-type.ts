@@ -2,7 +2,7 @@ import type { Difference } from '@vantage/contract';
 import type { AnswerKind } from '@vantage/diagnostics/contract';
 
 import { answerKindOf, dataOf } from '../../dns-answer.ts';
-import { hasDoubtfulTimes } from '../../stalled.ts';
+import { hasDoubtfulSilence, hasDoubtfulTimes } from '../../stalled.ts';
 import { ofType, type ProbeResult, type SparseResultOf } from '../../probe-result.ts';
 import type { Sample } from '../../traceroute/chance.ts';
 import {
@@ -109,11 +109,11 @@ export const askedFields: Readonly<Record<string, readonly (readonly [keyof Aske
 
 /**
  * Sent and lost packets (ping, traceroute) or handshakes (tcp); undefined for other types, for a closed port, and for
- * tcp if the probe stalled.
+ * tcp if the probe stalled for so long that it may have missed answers.
  */
 export function lossOf(type: string, probeResult: ProbeResult): Sample | undefined {
   const { result } = probeResult;
-  if (hasDoubtfulTimes(type, probeResult)) return undefined;
+  if (hasDoubtfulSilence(type, probeResult)) return undefined;
   if (type === 'ping') {
     // The rows are bounded; the counts of a result are not.
     const sent = ((result as SparseResultOf<'ping'>).packets ?? []).filter(({ duplicate }) => !duplicate);
