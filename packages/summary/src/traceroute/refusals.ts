@@ -106,9 +106,10 @@ function passingRefusals(trace: Trace): readonly PathRefusal[] {
 }
 
 /** The round in which the target was reached for the first time, as text; undefined if that was the first round. */
-function lateStart({ probeResult: { result } }: Trace): string | undefined {
+function lateStart({ probeResult: { result }, fullTtl }: Trace): string | undefined {
   const [first] = result.targetHops ?? [];
-  return first === undefined || first.round === 1
+  const isKnown = fullTtl?.rtts.some((rtt) => rtt !== null) === true;
+  return first === undefined || first.round === 1 || isKnown
     ? undefined
     : `round ${first.round} of ${result.rounds ?? first.round}`;
 }

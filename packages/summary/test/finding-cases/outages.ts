@@ -24,7 +24,12 @@ export function untilEndOfOne(target: string, probes: number): ReturnType<typeof
   });
 }
 
-function resultUntilEnd(first: string, second: string, target: string, agent: 'new' | 'old'): Result<'traceroute'> {
+export function resultUntilEnd(
+  first: string,
+  second: string,
+  target: string,
+  agent: 'new' | 'old',
+): Result<'traceroute'> {
   const rounds = target.length;
   const rows = [first, second, target].map((answers, index) => {
     const ip = ['198.51.100.1', '192.0.2.1', '203.0.113.1'][index]!;

@@ -37,8 +37,8 @@ export function partialsOf(
 }
 
 /**
- * The number of rounds, and the hops of the target if they changed or it first answered in a later round. Empty without
- * rounds.
+ * The number of rounds, and the hops of the target if they changed or it first answered at one in a later round. Empty
+ * without rounds.
  */
 export function roundsShown(
   { rounds, packets }: Trace,

@@ -13,6 +13,7 @@ import {
 } from '../../../test/trace-network.ts';
 import { MAX_PACKETS, traceroute } from './contract.ts';
 import { description } from './describe.ts';
+import { FULL_TTL } from './result-fields.ts';
 
 describe('rounds of a traceroute', () => {
   it('send one packet a second to each hop, and no more to the target', async () => {
@@ -325,6 +326,61 @@ describe('rounds over a path that becomes longer or shorter', () => {
     expect(outcome.hops).toHaveLength(4);
     expect(outcome.hops?.[3]).toMatchObject({ stats: { sent: 12, received: 6 }, icmp: { count: 3 } });
     expect(outcome.targetHops).toBeUndefined();
+  });
+});
+
+describe('rounds after a trace in which the target answered packets with the full TTL alone', () => {
+  /** Three routers, and a target at `length` that answers no other packet of the first round. */
+  const afterwards = (length: number, isAnswered: (round: number, ttl: number) => boolean = () => true) => {
+    let round = 0;
+    return path(length, (one) => {
+      if (one.packet.length >= 200) return [];
+      if (one.ttl === 1) round += 1;
+      if (one.ttl < 4) return undefined;
+      const isFirst = round === 1 && one.ttl !== FULL_TTL;
+      return one.ttl < length || isFirst || !isAnswered(round, one.ttl) ? [] : [arrived(one, length)];
+    });
+  };
+  const trace = async (network: ReturnType<typeof afterwards>, rounds: number) =>
+    (await traceOver(network, { rounds, queries: 1, maxHops: 12 }, { inTime: true })).outcome;
+  const shown = ({ hops = [] }: Awaited<ReturnType<typeof trace>>): readonly unknown[] =>
+    hops.slice(3).map(({ ip, rtts }) => [ip, rtts.map((rtt) => (rtt === null ? '*' : '.')).join('')]);
+
+  it('show the row of the target', async () => {
+    const outcome = await trace(afterwards(4), 10);
+
+    expect(outcome).toMatchObject({ result: 'success', stopReason: 'completed', fullTtl: { rtts: [4] } });
+    expect(shown(outcome)).toEqual([[TARGET, '*.........']]);
+    expect(outcome.targetHops).toEqual([{ hop: 4, round: 2, sent: 9, received: 9 }]);
+  });
+
+  it('find it behind silent routers, a hop farther each round', async () => {
+    expect(shown(await trace(afterwards(6), 10))).toEqual([
+      [null, '**********'],
+      [null, '*********'],
+      [TARGET, '*.......'],
+    ]);
+  });
+
+  it('leave it where it answered first if chance explains that it left packets to a nearer hop unanswered', async () => {
+    const isAnswered = (round: number, ttl: number): boolean => (ttl === 4 ? round > 6 : round !== 2);
+    const outcome = await trace(
+      afterwards(4, (round, ttl) => ttl === FULL_TTL || isAnswered(round, ttl)),
+      12,
+    );
+
+    expect(shown(outcome)).toEqual([[TARGET, '******......']]);
+    expect(outcome.targetHops).toEqual([{ hop: 4, round: 3, sent: 10, received: 6 }]);
+  });
+
+  it('ask no hop far behind the last one that answered', async () => {
+    const outcome = await trace(
+      afterwards(4, (_, ttl) => ttl === FULL_TTL),
+      12,
+    );
+
+    expect(outcome).toMatchObject({ reached: true, stopReason: 'gap_limit' });
+    expect(outcome.hops?.map(({ rtts }) => rtts.length)).toEqual([12, 12, 12, 12, 11, 10, 9, 8]);
   });
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { untilEnd, untilEndOfOne } from '../../../test/finding-cases/outages.ts';
+import { summaryOf } from '../../../test/cases.ts';
+import { resultUntilEnd, untilEnd, untilEndOfOne } from '../../../test/finding-cases/outages.ts';
 
 const kept = '............';
 const found = ({ findings }: ReturnType<typeof untilEnd>): readonly string[] =>
@@ -70,6 +71,16 @@ describe('a target that stops answering during the rounds', () => {
       expect.stringContaining('target_pauses'),
       expect.stringContaining('fra-1 misses 13 %'),
     ]);
+  });
+
+  it.each([
+    [null, 'The target answered from round 4 of 12 on.'],
+    [5, 'Others passed it.'],
+  ])('was not reached late if it answered a packet with the full TTL before: %p', (rtt, text) => {
+    const targetHops = [{ hop: 3, round: 4, sent: 9, received: 9 }];
+    const refused = { ...resultUntilEnd(kept, kept, '!!!.........', 'new'), fullTtl: { rtts: [rtt], icmp: null } };
+
+    expect(found(summaryOf('traceroute', { 'fra-1': { ...refused, targetHops } }))[0]).toContain(text);
   });
 
   it('with one refused packet is up', () => {

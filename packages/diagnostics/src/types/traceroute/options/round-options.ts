@@ -42,7 +42,7 @@ export const roundResults = {
       maxItems: MAX_ROUNDS,
       description:
         'The hops of the target, if the path became longer or shorter between the rounds, when each hop has the packets of its TTL, ' +
-        'or if the target first answered in a later round.',
+        'or if it first answered at a hop in a later round.',
     },
   ),
   roundsLeftOut: Type.Integer({

@@ -32,7 +32,7 @@ export function targetDistance(
   const beyond = limited.filter(({ ttl }) => ttl >= answeredAt);
   const answered = beyond.filter(isArrival).length;
   const lost = beyond.filter(isLost).length;
-  if (before >= ENOUGH && chanceOfLosses(before, answered, lost) <= BY_CHANCE) return { end: answeredAt, doubt: null };
+  if (before >= ENOUGH && !isLossByChance(before, answered, lost)) return { end: answeredAt, doubt: null };
   const isDecided = before >= ENOUGH && answered + lost >= ENOUGH;
   return isDecided ? { end: quoted, doubt: null } : { end: answeredAt, doubt: quoted };
 }
@@ -45,9 +45,12 @@ function isLost({ answer, isGivenUp }: TracePacket): boolean {
   return answer === null && isGivenUp;
 }
 
-/** Probability that chance alone loses all `before` packets, given the loss of all (Fisher’s exact test). */
-function chanceOfLosses(before: number, answered: number, lost: number): number {
+/**
+ * True if chance alone may have lost all `before` packets to a nearer hop, given the packets beyond it (Fisher’s exact
+ * test).
+ */
+export function isLossByChance(before: number, answered: number, lost: number): boolean {
   let chance = 1;
   for (let i = 0; i < before; i += 1) chance *= (before + lost - i) / (before + lost + answered - i);
-  return chance;
+  return chance > BY_CHANCE;
 }

@@ -1,7 +1,7 @@
 import type { TraceLimits } from '../flow-view.ts';
 import type { Trace } from '../trace-state.ts';
 import { ROUND_MS, roundSchedule, type RoundPacket } from './round-schedule.ts';
-import { nextLastHop } from './target-hops.ts';
+import { firstLastHop, nextLastHop } from './target-hops.ts';
 
 interface Plan extends TraceLimits {
   readonly rounds: number;
@@ -24,8 +24,7 @@ export class DuePackets {
   constructor(trace: Trace, plan: Plan) {
     this.trace = trace;
     this.plan = plan;
-    const { end, reached, lastAnswered, horizon } = trace.views[0]!;
-    this.last = reached ? (end ?? lastAnswered) : horizon;
+    this.last = firstLastHop(trace.packets, plan);
     this.due = this.schedule(2);
   }
 
@@ -46,7 +45,8 @@ export class DuePackets {
 
   private follow(round: number): void {
     this.round = round;
-    const last = nextLastHop(this.trace.packets, this.last, this.plan);
+    const { packets } = this.trace;
+    const last = round === 2 ? firstLastHop(packets, this.plan) : nextLastHop(packets, this.last, this.plan);
     if (last === this.last) return;
     this.last = last;
     this.due = this.schedule(round);

@@ -1,5 +1,6 @@
 import { GAP_LIMIT, viewFlows, type FlowView, type TraceLimits } from '../flow-view.ts';
 import type { TracePacket } from '../trace.ts';
+import { isLossByChance } from '../tunnels.ts';
 
 /** The hop of the target from a round on. */
 export interface TargetHop {
@@ -9,7 +10,7 @@ export interface TargetHop {
 
 /**
  * Number of rounds after the target was found at a hop, in which a nearer hop corrects it because the first answers
- * there were lost. After more rounds, the path has changed.
+ * there were lost. After more rounds the path has changed, unless chance explains the answers.
  */
 const FRESH_ROUNDS = 2;
 
@@ -46,18 +47,45 @@ export function targetHopsOf(packets: readonly TracePacket[], limits: TraceLimit
     if (now !== null && furthest >= now) now = found;
     else if (found !== null && (now === null || found < now)) now = found;
     for (const ttl of expired) passed.add(ttl);
-    note(hops, now, round, passed);
+    note(hops, now, round, passed, packets);
   }
   return { hops, now };
 }
 
-function note(hops: TargetHop[], now: number | null, round: number, passed: ReadonlySet<number>): void {
+function note(
+  hops: TargetHop[],
+  now: number | null,
+  round: number,
+  passed: ReadonlySet<number>,
+  packets: readonly TracePacket[],
+): void {
   const last = hops.at(-1);
   if (now === null || now === last?.hop) return;
-  // No router was seen there, and the target was not found long before: its first answers there are missing.
-  const isFresh = last !== undefined && now < last.hop && round - last.round <= FRESH_ROUNDS;
-  if (isFresh && ![...passed].some((ttl) => ttl >= now)) last.hop = now;
+  // No router was seen there, and the target's first answers there are missing.
+  const isNearer = last !== undefined && now < last.hop && ![...passed].some((ttl) => ttl >= now);
+  if (isNearer && (round - last.round <= FRESH_ROUNDS || mayHaveBeen(now, last, round, packets))) last.hop = now;
   else hops.push({ hop: now, round });
+}
+
+/**
+ * True if chance explains that the target answered none of the packets to a nearer hop before this round, given its
+ * answers to those that went farther.
+ */
+function mayHaveBeen(
+  nearer: number,
+  { hop, round }: TargetHop,
+  until: number,
+  packets: readonly TracePacket[],
+): boolean {
+  const settled = packets.filter(
+    (one) => (one.round ?? 1) >= round && (one.round ?? 1) < until && (one.answer !== null || one.isGivenUp),
+  );
+  const [near, far] = [
+    settled.filter(({ ttl }) => ttl >= nearer && ttl < hop),
+    settled.filter(({ ttl }) => ttl >= hop),
+  ];
+  const lost = far.filter(({ answer }) => answer === null).length;
+  return isLossByChance(near.length, far.length - lost, lost);
 }
 
 function expiredAt(packets: readonly TracePacket[]): readonly number[] {
@@ -65,8 +93,19 @@ function expiredAt(packets: readonly TracePacket[]): readonly number[] {
 }
 
 /**
+ * The highest TTL of the second round: the target’s hop. If only packets with the full TTL show that the target answers,
+ * the hop behind the last router; without any answer of the target all hops that were asked.
+ */
+export function firstLastHop(packets: readonly TracePacket[], limits: TraceLimits): number {
+  const { end, reached, horizon } = viewFirstRound(packets, limits);
+  if (!reached || end !== null) return end ?? horizon;
+  return Math.min(limits.maxHops, Math.max(limits.firstHop, ...expiredAt(packets).map((ttl) => ttl + 1)));
+}
+
+/**
  * The highest TTL of the next round: the target’s hop. If a router answers where the target was, or where another
- * router refused the packets, the TTL grows by one hop per round, so that the target gets one packet per round.
+ * router refused the packets, or if the hop of a target that answers is not known, the TTL grows by one hop per round,
+ * so that the target gets one packet per round.
  *
  * @param last highest TTL of the last round
  */
@@ -74,7 +113,8 @@ export function nextLastHop(packets: readonly TracePacket[], last: number, limit
   const { hops, now } = targetHopsOf(packets, limits);
   if (now !== null) return now;
   const furthest = Math.max(0, ...expiredAt(packets));
-  const end = hops.at(-1)?.hop ?? viewFirstRound(packets, limits).end;
-  if (end === null || furthest < end) return last;
+  const first = viewFirstRound(packets, limits);
+  const end = hops.at(-1)?.hop ?? first.end;
+  if (end === null ? !first.reached : furthest < end) return last;
   return Math.min(limits.maxHops, Math.max(last, Math.min(last + 1, furthest + GAP_LIMIT)));
 }
