@@ -18,7 +18,7 @@ export interface KeyReport {
 /** Requests per address, minute and endpoint. */
 const LIMIT = 20;
 const PARALLEL = 8;
-/** One request out of this many has the valid key. */
+/** One guess out of this many is followed by a request with the valid key. */
 const RIGHT_EVERY = 25;
 
 /** Guesses keys from one address at a real coordinator that logs every request. */

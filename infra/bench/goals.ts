@@ -9,7 +9,7 @@ export interface Figure {
   readonly atLeast?: number;
   /** Value of a bare program with the same work at its core, measured in the same run. */
   readonly floor?: number;
-  /** Value to compare with: the lower bound or the peer of the same run. */
+  /** Text next to the value, most often the value of a peer or a lower bound in the same run. */
   readonly comparison?: string;
 }
 

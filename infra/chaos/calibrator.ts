@@ -25,7 +25,7 @@ for (;;) {
   const workMs = (user + system) / 1_000;
   const now = historyNow();
   const waitedMs = now - dueAt - workMs;
-  // The share of CPU time that the work received also applies to the wait before it.
+  // For the sleep before the work, the same share of time counts as lost as during the work.
   const lostMs = (now - before) * (waitedMs / (waitedMs + workMs));
   if (waitedMs > WAITS_MS) process.send?.({ from: Math.round(now - lostMs), to: now });
   before = now;

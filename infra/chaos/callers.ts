@@ -25,7 +25,7 @@ export interface Callers {
   readonly fault: () => string;
 }
 
-/** Request timeout, longer than any request takes; `?wait=` is not used. */
+/** Request timeout, except for event streams. `?wait=` is not used, so only a fault makes a response take this long. */
 const ANSWERS_WITHIN_MS = 20_000;
 
 export function createCallers(history: History): Callers {

@@ -14,10 +14,7 @@ import { mountSmallDisk, type SmallDisk } from '@vantage/test-support/programs/s
 import { keepStore, type Store, type StoreKind } from './store.ts';
 import { openTargets, type Targets } from './targets.ts';
 
-/**
- * The service with two coordinators, as in production. Faults can disturb the connection of each process to Redis or
- * the gateways.
- */
+/** The service with two coordinators, as in production. */
 export interface Deployment {
   readonly store: Store;
   readonly coordinators: readonly Coordinator[];
@@ -55,7 +52,10 @@ export interface DeploymentOptions {
   /** Additional settings of the coordinators. */
   readonly coordinatorEnv?: Readonly<Record<string, string>>;
   readonly agentEnv?: Readonly<Record<string, string>>;
-  /** True for a browser on each agent, which tests it at each start; this costs more than all other processes. */
+  /**
+   * True to let agents take screenshots: each looks for a browser and tests it at each start, which costs more than all
+   * other processes.
+   */
   readonly screenshots?: boolean;
   /** Folder to which the logs are copied at the end. */
   readonly keepLogsIn?: string | undefined;

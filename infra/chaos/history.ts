@@ -27,7 +27,7 @@ export interface Answer {
   /** The coordinator that received the request. */
   readonly from: string;
   readonly operation: Operation;
-  /** The active fault when the request was sent. */
+  /** The newest fault when the request was sent, even if it had ended, or the phase without one. */
   readonly fault: string;
   /** True if the coordinator listened from invocation to completion. */
   readonly ran: boolean;
@@ -88,7 +88,7 @@ export interface RecoveryRecord {
   readonly probe: string;
   /** The end of the fault. */
   readonly from: number;
-  /** Time from the end of the fault to the first success, milliseconds; null: none within a minute. */
+  /** Time from the end of the fault to the first success, milliseconds; null: none until the observer gave up. */
   readonly ms: number | null;
 }
 
@@ -103,7 +103,7 @@ export interface History {
 /** @param file is overwritten */
 export function openHistory(file: string): History {
   const stream = createWriteStream(file);
-  /** Bodies repeat: each poll of a pending check returns the previous one. */
+  /** Bodies repeat: most polls of a pending check return the previous one. */
   const bodies = new Map<string, { readonly number: number; readonly text: string }>();
   let number = 0;
   return {

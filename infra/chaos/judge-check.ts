@@ -41,7 +41,7 @@ function judgeKept({ start, answers, events }: CheckHistory, tally: Tally, { set
   if (lost !== undefined) breakRule(tally, 'lost', `${lost.check} is 404 at ${lost.from} (${lost.operation})`);
 }
 
-/** A result is final once and never different; a completed check is never pending again. */
+/** A final result never changes; a completed check is never pending again, and none of its results is pending. */
 function judgeFinality({ answers, events }: CheckHistory, tally: Tally): void {
   const sightings = [
     ...answers
@@ -133,7 +133,7 @@ function completion(
   return event === undefined ? undefined : { at: event.at, body: event.data as SeenCheck };
 }
 
-/** A check that begins at the end of the phase without a fault overlaps the next fault. */
+/** A check that begins at the end of the phase without a fault may overlap the next fault. */
 function isTouched(from: number, to: number, { faults }: JudgeContext): boolean {
   return faults.some((fault) => fault.name !== CONTROL && fault.from <= to && from <= fault.to);
 }

@@ -3,7 +3,7 @@ import { breakRule, type Tally } from './ledger.ts';
 import { comparable, idOf, type CheckHistory, type SeenCheck } from './seen.ts';
 
 /**
- * A client that resumes with `Last-Event-ID` receives each state once and in order, and each probe's final result
+ * A client that resumes with `Last-Event-ID` receives no state twice, all in order, and each probe's final result
  * before the end, as if its streams of a check were one.
  */
 export function judgeEvents({ start, answers, events }: CheckHistory, tally: Tally): void {

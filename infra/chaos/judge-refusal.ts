@@ -57,8 +57,8 @@ function isExplained({ at, doneAt }: Answer, faults: readonly FaultRecord[], cau
 }
 
 /**
- * True if the machine delayed the service so much that its commands to the store timed out, or that jobs became slow:
- * admission depends on how long jobs took.
+ * True if so much time was lost before the answer that commands to the store may have timed out or, for a new check,
+ * that jobs became slow: admission depends on how long jobs took.
  */
 function stalled({ at, doneAt, operation }: Answer, { lostWithin }: JudgeContext): boolean {
   const spans = [STALLS_STORE, ...(operation === 'start' ? [STALLS_JOBS] : [])];

@@ -3,7 +3,7 @@ export interface Tally {
   readonly fault: string;
   /** Checks that were accepted with 202. */
   accepted: number;
-  /** Broken promises by their rule, in the order of `rules`. */
+  /** Number of broken promises by their rule. */
   readonly broken: Partial<Record<Rule, number>>;
   /** Requests refused with 503, or with 422 while a fault explains that no probe is available. */
   refused: number;
@@ -15,7 +15,9 @@ export interface Tally {
   timedOutByStalls: number;
   /** Longest delay of a completion after the deadline, without lost time, milliseconds; negative if all were early. */
   worstLatenessMs: number;
-  /** The longest time from the end of the fault to a probe's first success, milliseconds. */
+  /**
+   * The longest time from the end of the fault to a probe's first success, milliseconds; Infinity if a probe had none.
+   */
   slowestRecoveryMs: number;
   /** Durations of refusals, milliseconds. */
   readonly refusalsMs: number[];

@@ -20,7 +20,7 @@ export interface Observer {
   readonly noteRecovery: (recoveries: readonly Recovery[]) => void;
   /** Accepted checks that are known to be completed, newest first. */
   readonly completed: () => readonly string[];
-  /** Starts no more checks, and waits until every check is completed or can no longer be completed in time. */
+  /** Starts no more checks, and waits until every check was seen completed or cannot be read, at most two minutes. */
   readonly finish: () => Promise<void>;
 }
 

@@ -55,7 +55,7 @@ const STANDS_STILL_MS = 300;
  * success before it to the first after it.
  *
  * @param openStore connects to the servers that accept writes now
- * @param coordinatorRuns called with each write; false during an outage of all coordinators
+ * @param coordinatorRuns called after each write that succeeded; false during an outage of all coordinators
  * @param found called with each outage once it is over
  */
 export function watchOutages(

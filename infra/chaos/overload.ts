@@ -17,7 +17,7 @@ import { watchStalls } from './stalls.ts';
 export interface OverloadOptions {
   readonly seed: number;
   readonly loadMs: number;
-  /** Called with the events and each broken promise, as lines of text. */
+  /** Called with each line of a description of the outcomes. */
   readonly print: (line: string) => void;
 }
 
@@ -38,8 +38,8 @@ const RETENTION_SECONDS = 60;
 const REST_MS = 7_000 + RETENTION_SECONDS * 1_000 + 15_000;
 
 /**
- * Three times the capacity of the probes, then a pause: accepted checks must complete, and refusals must be
- * immediate.
+ * Three times the capacity of the probes, then a pause: accepted checks must complete, refusals must be immediate, and
+ * memory must be freed.
  */
 export async function overloadFigures({ seed, loadMs, print }: OverloadOptions): Promise<readonly Figure[]> {
   const deployment = await startDeployment({

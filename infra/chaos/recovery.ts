@@ -10,8 +10,8 @@ export interface Recovery {
   /** The end of the fault, milliseconds since the epoch. */
   readonly from: number;
   /**
-   * Time from the end of the fault to the first success, milliseconds; null if there was none within a minute of
-   * running time.
+   * Time from the end of the fault to the first success, milliseconds; null if there was none within a minute without
+   * stalls, or within ten minutes.
    */
   readonly ms: number | null;
 }

@@ -51,7 +51,10 @@ export async function startNginx(backends: readonly string[], folder: string): P
   };
 }
 
-/** The configuration of docs/reliability.md, with all files that it writes in a separate folder. */
+/**
+ * The configuration of docs/reliability.md without the addresses of clients. All files that it writes are in one
+ * folder.
+ */
 function configuration(backends: readonly string[], port: number): string {
   const servers = backends.map((url) => `server ${new URL(url).host} max_fails=0;`).join(' ');
   const folders = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];

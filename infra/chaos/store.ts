@@ -23,13 +23,13 @@ export interface Store {
   /** Sends SIGKILL to the master. */
   readonly kill: () => Promise<void>;
   /**
-   * Call after `kill`: starts the only server again on its append-only file; with Sentinels another replica of the new
-   * master.
+   * Call after `kill`: starts the killed server again on its append-only file; with Sentinels another replica of the
+   * new master.
    */
   readonly restart: () => Promise<void>;
   /** Undefined unless the store is a cluster. */
   readonly cluster: ClusterStore | undefined;
-  /** The file system of the append-only file; undefined without root. */
+  /** The file system of the append-only file; undefined without root, and for several servers. */
   readonly disk: SmallDisk | undefined;
   /** Undefined without a C compiler, and for several servers. */
   readonly host: Host | undefined;

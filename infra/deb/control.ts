@@ -25,7 +25,10 @@ Description: probe agent of Vantage, a network diagnostics service
 `;
 }
 
-/** The newest version of a symbol that native files ask a library for, such as `2.34` of `GLIBC`. */
+/**
+ * The newest version of a symbol that native files ask a library for, such as `2.34` of `GLIBC`; `0.0` if they ask for
+ * none.
+ */
 export function libraryVersion(files: readonly Buffer[], library: string): string {
   const pattern = new RegExp(`\\b${library}_(\\d+)\\.(\\d+)\\b`, 'g');
   const versions = files

@@ -45,7 +45,7 @@ const urls = [
 ];
 
 export interface RequestOptions {
-  /** Ids of checks that the service has created, growing during the run. */
+  /** Ids of checks that the service has created lately; they change during the run. */
   readonly checkIds: readonly string[];
   /** A valid API key, for the operations that need one. */
   readonly key: string;

@@ -26,7 +26,7 @@ interface Row {
   readonly options: object;
 }
 
-/** Each check type with its defaults, and with the options that make a target send most. */
+/** The check types that send packets to a target, with their defaults and with the options that make it send most. */
 const rows: readonly Row[] = [
   { name: 'http', type: 'http', options: http },
   { name: 'http, HTTP/2', type: 'http', host: `http://${target}:81/`, options: { ...http, httpVersion: '2' } },
@@ -151,7 +151,8 @@ describeInLab('the traffic of a check (skipped without root and network namespac
     lab.run('target', '/usr/bin/ss', '-Htn', 'state', 'connected', 'exclude', 'time-wait', 'exclude', 'fin-wait-2');
 
   /**
-   * A server that was not scheduled yet sends even after the check: its connections end before the counters are read.
+   * Reads the counters once the connections have ended and nothing is sent: a server that was not scheduled in time
+   * still sends after the check.
    */
   const countSettled = async (): Promise<Counted> => {
     let last = await countLink();

@@ -151,7 +151,7 @@ async function trace(host: string, options: object = {}): Promise<Traceroute> {
 }
 
 /**
- * Answers of `ping` to packets of these sizes, which no router may fragment: how many of three, and whether there is an
+ * Answers of `ping` to three packets of this size, which no router may fragment: how many came, and whether there is an
  * error.
  */
 function byPing(

@@ -86,7 +86,8 @@ function setUpNode(name: string, node: NodeName): void {
   // the ground truth.
   writeSettings(name, {
     'ipv4/ip_forward': 1,
-    // The mask lifts the limit, not `icmp_ratelimit`: at 0 it empties the token bucket that route refusals use.
+    // The mask lifts the limit. An `icmp_ratelimit` of 0 would too, but empties the token bucket that route refusals
+    // use.
     'ipv4/icmp_ratemask': isLimited ? 6_168 : 0,
     'ipv4/icmp_ratelimit': 1_000,
     'ipv4/icmp_msgs_per_sec': 100_000,

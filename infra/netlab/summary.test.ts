@@ -36,7 +36,7 @@ function edgesOf({ paths }: Summary): readonly string[] {
   return paths!.edges.map(({ from, to }) => `${from} > ${to}`);
 }
 
-/** Commands that lead packets to the target and the answers to them through `second`. */
+/** Commands that add or delete routes of packets to the target, and of the answers to them, through `second`. */
 function secondWay(
   verb: 'add' | 'delete',
 ): readonly (readonly [node: 'r1' | 'r3', program: string, ...args: string[]])[] {

@@ -88,8 +88,8 @@ const shown: ReadonlySet<string> = new Set([
 const EVERY = 3;
 
 /**
- * A bounded selection: scenarios that have found defects, and every third of the others, in one case each; families
- * and protocols alternate.
+ * A bounded selection: scenarios that have found defects, and every third of all, in one case each; families and
+ * protocols alternate.
  */
 export function shareOf(scenarios: readonly Scenario[]): readonly Case[] {
   const chosen = scenarios.filter(({ name }, index) => shown.has(name) || index % EVERY === 0);

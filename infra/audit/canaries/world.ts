@@ -111,7 +111,10 @@ function addressRecords(
     });
 }
 
-/** Opens the sites that checks may reach; each answers, so that a check runs to its end. */
+/**
+ * Opens the servers that checks could reach: a web server, ports that close each connection, and a UDP port that never
+ * answers.
+ */
 async function openSites(): Promise<void> {
   const web = createHttpServer((request, response) => {
     const to = redirects[Number(/^\/to\/(\d+)$/.exec(request.url ?? '')?.[1] ?? Number.NaN)];
@@ -176,7 +179,7 @@ interface Came {
   readonly error: { readonly code: string; readonly phase: string } | null;
 }
 
-/** Failures of a job whose target the agent refused, or whose name did not resolve. */
+/** True if the agent refused the job or its target, or if the name did not resolve. */
 function isRefusal({ error }: Came): boolean {
   return (
     error !== null &&

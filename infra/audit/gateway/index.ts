@@ -25,7 +25,7 @@ export interface GatewayReport {
   readonly agent: Latencies;
   /** Requests of other clients without a 200, and lost connections of their agent. */
   readonly refused: number;
-  /** Signatures that the coordinator verified for the attacker; undefined if the attacker has many addresses. */
+  /** Signatures that the coordinator verified for the attacker; undefined unless the attack is one from one address. */
   readonly verified: number | undefined;
   /** Resident memory of the coordinator at its largest, minus that before. */
   readonly grownMiB: number;

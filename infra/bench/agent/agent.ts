@@ -44,9 +44,9 @@ const WARM_UP_PER_SECOND = 100;
 const parts = ['cpu', 'latency', 'start'] as const;
 
 /**
- * Cost of a deployed agent compared with Prometheus' blackbox exporter, which probes the same targets at the same
- * time: CPU of all its processes, queue and idle work included, memory, latency and start. The built program is
- * driven through `POST /check`.
+ * Cost of a deployed agent: CPU of all its processes, queue and idle work included, and memory, compared with
+ * Prometheus' blackbox exporter, which probes the same targets at the same time; latency and start. The built program
+ * is driven through `POST /check`.
  *
  * @param only one of the parts
  */

@@ -12,7 +12,10 @@ const CHECKS = 700;
 const EVERY_MS = 10;
 const ARRIVAL_MS = 10_000;
 
-/** CPU time of a whole agent per tcp check at 100 per second, including job, admission and result. */
+/**
+ * CPU time of an agent per tcp check at 100 per second, including job, admission and result, without its packet
+ * process.
+ */
 export async function agentCpuPerCheck(): Promise<readonly Figure[]> {
   const target = await startTarget();
   const { client, pids, stop } = await startDeployment({ probes: 1 });

@@ -25,7 +25,8 @@ const parts = {
 } as const satisfies Readonly<Record<string, Part>>;
 
 /**
- * Costs of agents at a gateway, their dispatch delay, and the jobs lost when a gateway is killed.
+ * Agents at a gateway: cost of idle ones, dispatch delay, jobs lost when a gateway is killed, results in a burst, and
+ * the operator's commands.
  *
  * @param only names of parts, separated by commas; without it all that need no container engine are run
  */

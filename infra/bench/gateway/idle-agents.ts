@@ -15,7 +15,7 @@ const QUICK_COUNT = 500;
 /** Wait before the measurement: coordinators read probes more often shortly after they appear. */
 const SETTLE_MS = 15_000;
 const NAMED = 8;
-/** Unit of the sizes in `/proc/<pid>/statm` (proc(5)). */
+/** Unit of the sizes in `/proc/<pid>/statm` (proc(5)): a page, whose usual size this is. */
 const PAGE_BYTES = 4_096;
 
 /** Costs of idle agents for one coordinator with its gateway, and for Redis. */

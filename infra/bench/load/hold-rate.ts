@@ -15,7 +15,7 @@ export const AFTER_FAILURE_MS = 5_000;
 
 export interface Held {
   readonly figures: readonly Figure[];
-  /** The highest rate that held briefly. */
+  /** The highest rate that held briefly, or the lowest that was tried if none did. */
   readonly found: number;
   /** Probe runs per second that were held for long. */
   readonly perSecond: number;

@@ -20,7 +20,7 @@ export interface MemoryGrowth {
   readonly redis: Growth;
 }
 
-/** @returns a function that ends the watch */
+/** @returns a function that ends the watch and returns the growth */
 export function watchMemory({ redisPort, pids }: Stage): () => Promise<MemoryGrowth> {
   const redis: number[] = [];
   const coordinators = pids.coordinators.map((pid) => ({ pid, samples: [] as number[] }));

@@ -24,7 +24,7 @@ export function createLeanFetch(): { readonly fetch: typeof fetch; readonly clos
   };
 }
 
-/** Measured requests are never refused; an error response only needs to be readable. */
+/** An error response only needs to be readable: its time is not measured. */
 function answer(status: number, text: string): Response {
   if (status >= 400) {
     return new Response(text, { status, headers: { 'content-type': 'application/problem+json' } });

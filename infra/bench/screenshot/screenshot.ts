@@ -55,7 +55,7 @@ export async function screenshot({ step }: Pick<Progress, 'step'>): Promise<read
     step('pages whose content comes late');
     const late = await lateContent(executablePath, site, (path) => take(path, AGENT_TIMEOUT_MS));
     const ordinary = await takeOrdinary(() => take('/'), step);
-    // The watch creates garbage itself, so it starts only after the agent's memory was measured.
+    // The watch creates garbage itself, so it starts only after the growth by ordinary pages was measured.
     folder.watch();
     const hostile = await takeHostile((path) => take(path, HOSTILE_TIMEOUT_MS), step);
     const left = { processes: (await folder.processes()).length, files: folder.contents().length };

@@ -5,7 +5,10 @@ import { pickAgent, pickCoordinator, type Fault, type Scene } from './fault.ts';
 
 /** Limit of descriptors, fewer than any process has open. */
 const TOO_FEW = 10;
-/** Duration of the fault, longer than an agent caches its own addresses (5 s), and than two heartbeats. */
+/**
+ * Duration of the fault at its full scale, longer than an agent caches its own addresses (5 s), and than two
+ * heartbeats.
+ */
 const LASTS_MS = 12_000;
 
 /** Processes that can open nothing more: no connection, no file. */

@@ -20,7 +20,7 @@ export interface Scene {
   readonly observer: Observer;
   /** Determines the action and the affected process; fixed by the seed. */
   readonly random: () => number;
-  /** Factor of the durations: 1 for the nominal ones, less for a short trial. */
+  /** Factor of most durations: 1 for the nominal ones, less for a short trial. */
   readonly scale: number;
   /**
    * Called before the fault takes effect, with the parts that it affects: `store`, its `clock`, `probes`, or a

@@ -7,7 +7,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Deployment } from '../deployment.ts';
 import { anyCoordinator, pickAgent, type Fault } from './fault.ts';
 
-/** Duration of the fault, longer than two heartbeats, and than an agent caches its own addresses (5 s). */
+/**
+ * Duration of the fault at its full scale, longer than two heartbeats, and than an agent caches its own addresses (5
+ * s).
+ */
 const LASTS_MS = 12_000;
 /** Linux 6.3 has IP_LOCAL_PORT_RANGE. */
 const BOUND_SINCE = 603;
@@ -43,7 +46,10 @@ interface TakenPort {
   readonly close: () => void;
 }
 
-/** Takes the port that is left to the agent, for TCP and UDP. The kernel ignores a bound outside of its own range. */
+/**
+ * Takes the port that is left to the agent, for TCP and UDP. The kernel chooses it, because it ignores a bound outside
+ * its own range of local ports.
+ */
 async function takePort(): Promise<TakenPort> {
   const tcp = createServer().listen(0, '0.0.0.0');
   await once(tcp, 'listening');

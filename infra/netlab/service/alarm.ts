@@ -20,8 +20,8 @@ export interface BuiltAlarm {
 }
 
 /**
- * `works` and `fails` meet at `core`, which sends the packets of one over `x` and of the other over `y`. Addresses look
- * public; no packet leaves the namespaces.
+ * `works` and `fails` have `m` and `core` in common; `core` sends the packets of one over `x` and of the other over
+ * `y`. Addresses look public; no packet leaves the namespaces.
  */
 export const CORE = '62.65.3.2';
 export const [ONWARD, BROKEN] = ['77.73.5.2', '78.46.5.2'] as const;

@@ -29,7 +29,7 @@ Answer = namedtuple("Answer", "delay data sender what is_sound")
 
 
 def answers_to(case, packet, fate, state, now):
-    """The answers that reach the probe; none for a packet that is lost without an ICMP error."""
+    """The answers that reach the probe, if any."""
     if fate.what == "lost" or (fate.what == "too big" and fate.at is None):
         return []
     place = case.places[fate.at]

@@ -1,7 +1,7 @@
 """A whole internet behind the TUN devices of the probes: each destination address is a case with separate routers.
 
 The first line of standard input is JSON (`World` of compile.ts). Prints `ready` once the devices are there, and ends with
-its standard input. Every received packet of a case and every answer is a line of the log; times are
+its standard input. Every packet of a check and every answer that is delivered is a line of the log; times are
 milliseconds of CLOCK_MONOTONIC.
 """
 

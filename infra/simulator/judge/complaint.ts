@@ -16,7 +16,7 @@ export const kinds = [
 
 export type Kind = (typeof kinds)[number];
 
-/** A statement of a check or its summary that contradicts the simulated network. */
+/** A statement of a check or its summary that contradicts the simulated network, or one that is missing. */
 export interface Complaint {
   readonly kind: Kind;
   readonly text: string;

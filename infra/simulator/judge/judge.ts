@@ -4,7 +4,7 @@ import { judgePings } from './ping.ts';
 import { judgeSummary } from './summary.ts';
 import { judgeTraces } from './trace.ts';
 
-/** All statements of a case that are false. */
+/** All that is false or missing in the results of a case and in their summary. */
 export function judge(run: CaseRun): readonly Complaint[] {
   return [...(run.of.check === 'ping' ? judgePings(run) : judgeTraces(run)), ...judgeSummary(run)];
 }

@@ -3,7 +3,9 @@ import type { Complaint } from './complaint.ts';
 import { lookAt, type Look } from './look.ts';
 import { isSample, soundAnswer } from './truth.ts';
 
-/** Complains if the loss at the target over all probes is no plausible sample of the simulated loss rate. */
+/**
+ * Complains if the loss at the target over all probes is no plausible sample of the share lost according to the log.
+ */
 export function judgeLoss(looks: readonly Look[]): readonly Complaint[] {
   const { places, scenario } = looks[0]!.of;
   // If a place drops or refuses some packets, the fate of one implies nothing about the others.

@@ -159,7 +159,10 @@ function truthOf(run: CaseRun): Expected {
   };
 }
 
-/** Hop of the first hole at which a packet of the probe ended; undefined if another one reached the target. */
+/**
+ * Hop of the first hole at which a packet of the probe ended; undefined without one, or if any packet reached the
+ * target.
+ */
 function holeHop(of: Case, share: Share): number | undefined {
   const own = ownPassages(of, share);
   if (own.some(({ trail }) => trail.includes(of.places.length - 1))) return undefined;

@@ -13,11 +13,14 @@ export interface TestContext<C extends AnyCheckType> extends DiagnosticContext<C
 }
 
 export interface TestContextOptions<C extends AnyCheckType> extends Partial<DiagnosticContext<C>> {
-  /** Addresses by name, IPv4 first; `localhost` is 127.0.0.1 and ::1. Literals resolve to themselves. */
+  /**
+   * Addresses by name, of which the first of the wanted family is used; `localhost` is 127.0.0.1 and ::1. Literals
+   * resolve to themselves.
+   */
   readonly hosts?: Readonly<Record<string, readonly string[]>>;
   /** Hosts that the policy refuses. */
   readonly refused?: readonly string[];
-  /** The deadline of the check from now, milliseconds; by default it is far. */
+  /** The deadline of the check from now, milliseconds; default 60,000. */
   readonly budgetMs?: number;
 }
 

@@ -10,10 +10,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { UnpackedPackages } from './debian-packages.ts';
 
-/** A server of another maker, running in the foreground on loopback with a configuration of the test's. */
+/** A server of another maker, running in the foreground with the test's configuration. */
 export interface Daemon {
   readonly pid: number;
-  /** Output of the program so far. */
+  /** The last 20,000 characters that the program has printed. */
   readonly output: () => string;
   readonly stop: () => Promise<void>;
 }
@@ -80,8 +80,8 @@ export async function temporaryFolder(): Promise<{
 }
 
 /**
- * Returns a port that is free for TCP and UDP and that the kernel gives to no socket of itself, because it is outside
- * of the ephemeral range.
+ * Returns a port that is free for TCP and UDP and that the kernel gives to no socket automatically, because it is below
+ * the ephemeral range (unless that begins below 11,000).
  */
 export async function freeServerPort(): Promise<number> {
   const [firstOfKernel = 32_768] = (await readFile('/proc/sys/net/ipv4/ip_local_port_range', 'ascii'))

@@ -26,7 +26,7 @@ export interface DnsServerOptions {
   readonly udpOnly?: boolean;
 }
 
-/** A name server over UDP and TCP on the same port of loopback. */
+/** A name server over UDP and TCP on the same port, on 127.0.0.1 unless an address is given. */
 export async function startDnsServer(answer: AnswerDns, options: DnsServerOptions = {}): Promise<DnsServer> {
   const { address = '127.0.0.1', port = 0, udpOnly = false } = options;
   const queries: { via: Via; query: WireQuery }[] = [];

@@ -1,4 +1,4 @@
-/** A record of a zone for an independent name server, which has every record type of the codec. */
+/** A record of a zone file for an independent name server. */
 export interface ZoneRecord {
   /** Relative to the zone. */
   readonly owner: string;
