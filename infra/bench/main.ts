@@ -76,7 +76,7 @@ const read = readFlags(
     report: { description: 'Folder for the report of load.' },
     only: {
       description:
-        'One part: of agent cpu, latency or start; of gateway some of idle, dispatch, link, lost, burst, commands, container (only if named: needs Docker); of load agents, post, rate, idle, streams or kept; of paths model, scamper, mtu, mtr, changes or alarms; of web sizes, crowd, delays or live.',
+        'One part: of agent cpu, latency or start; of gateway some of idle, dispatch, link, lost, burst, commands, container (only if named: needs Docker); of load agents, post, rate, scale, idle, streams or kept; of paths model, scamper, mtu, mtr, changes or alarms; of web sizes, crowd, delays or live.',
     },
   },
   isKnown ? given : ['--help'],

@@ -9,6 +9,7 @@ import { idleProbes } from './idle.ts';
 import { keptChecks } from './kept.ts';
 import { posts } from './posts.ts';
 import { countCpu } from './processes.ts';
+import { scale } from './scale.ts';
 import { onStage, PER_CHECK, type Lengths } from './stage.ts';
 import { openStreams } from './streams.ts';
 
@@ -29,6 +30,7 @@ export async function load(isQuick: boolean, report?: string, only?: string): Pr
     ['agents', () => realAgents(lengths)],
     ['post', posts],
     ['rate', () => highestRate(lengths, report)],
+    ['scale', () => scale(lengths)],
     ['idle', () => idleProbes(lengths.idleSeconds)],
     ['streams', streams],
     ['kept', keptChecks],

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 
-import { findRedisServer, freePort, startRedisServer } from '@vantage/redis-server';
+import { findRedisServer, freePort, startRedisCluster, startRedisServer } from '@vantage/redis-server';
 
 import { nodeFlags } from '../../../apps/standalone/src/node-flags.ts';
 import { recordProbes, untilProbesAreUp } from '../../trial-probes.ts';
@@ -10,6 +10,7 @@ import { end, startProcess, startWorker } from './processes.ts';
 
 /** Redis, coordinators and agents, each in a separate process. */
 export interface Stage {
+  /** Of the first master, if there are several. */
   readonly redisPort: number;
   /** When each job began since the last call, milliseconds since the epoch; needs `keepsStarts`. */
   readonly starts: () => Promise<readonly (readonly [id: string, atMs: number])[]>;
@@ -31,6 +32,8 @@ interface StageOptions {
   readonly lastsMs?: number;
   /** True if simulated agents record the start of each job. */
   readonly keepsStarts?: boolean;
+  /** Of a Redis Cluster; without it, there is one Redis. */
+  readonly masters?: number;
   /** Additional settings of the coordinators. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -66,17 +69,15 @@ export async function onStage<T>(options: StageOptions, use: (stage: Stage) => P
   }
 }
 
-async function startStage({ probes, env = {}, ...load }: StageOptions): Promise<Stage> {
-  const executable = findRedisServer(process.env['PATH'] ?? '');
-  if (executable === undefined) throw new Error('There is no redis-server on this machine: npm run setup installs it.');
-  const redis = await startRedisServer({ executable });
+async function startStage({ probes, env = {}, masters, ...load }: StageOptions): Promise<Stage> {
+  const redis = await startRedis(masters);
   const ids = Array.from({ length: probes }, (_, index) => `sim-${index}`);
   const coordinators: ChildProcess[] = [];
   const agentProcesses: ChildProcess[] = [];
   const urls: string[] = [];
   let stopHeartbeats = (): void => undefined;
   const stage: Stage = {
-    redisPort: redis.port,
+    redisPort: redis.ports[0]!,
     starts: async () => {
       const all = agentProcesses.map(async (child) => {
         child.send('starts');
@@ -85,7 +86,7 @@ async function startStage({ probes, env = {}, ...load }: StageOptions): Promise<
       return (await Promise.all(all)).flat();
     },
     urls,
-    pids: { redis: [redis.pid], coordinators: [], agents: [] },
+    pids: { redis: redis.pids, coordinators: [], agents: [] },
     addCoordinator: async () => {
       const port = await freePort();
       const url = `http://127.0.0.1:${port}`;
@@ -117,6 +118,22 @@ async function startStage({ probes, env = {}, ...load }: StageOptions): Promise<
   }
 }
 
+async function startRedis(masters: number | undefined): Promise<{
+  readonly url: string;
+  readonly ports: readonly number[];
+  readonly pids: readonly number[];
+  readonly stop: () => Promise<void>;
+}> {
+  const executable = findRedisServer(process.env['PATH'] ?? '');
+  if (executable === undefined) throw new Error('There is no redis-server on this machine: npm run setup installs it.');
+  if (masters === undefined) {
+    const { url, port, pid, stop } = await startRedisServer({ executable });
+    return { url, ports: [port], pids: [pid], stop };
+  }
+  const { url, nodes, stop } = await startRedisCluster(executable, masters);
+  return { url, ports: nodes.map(({ port }) => port), pids: nodes.map(({ pid }) => pid), stop };
+}
+
 /** Settings with limits that are never reached; checks of this machine are allowed. */
 function coordinatorSettings(port: number, url: string, redisUrl: string): Readonly<Record<string, string>> {
   return {
@@ -140,7 +157,7 @@ function coordinatorSettings(port: number, url: string, redisUrl: string): Reado
 
 /** Simulated agents are all in one process, real ones in a process each. */
 async function startAgents(
-  { agents, lastsMs = 20, keepsStarts = false }: Omit<StageOptions, 'probes' | 'env'>,
+  { agents, lastsMs = 20, keepsStarts = false }: Omit<StageOptions, 'probes' | 'env' | 'masters'>,
   redisUrl: string,
   ids: readonly string[],
 ): Promise<readonly ChildProcess[]> {
