@@ -258,7 +258,7 @@ export type Config = SettingValues<typeof settings> & { readonly transport: Tran
 
 export type MeasuringConfig = SettingValues<typeof measuringSettings>;
 
-/** @throws SettingsError with all faults */
+/** @throws SettingsError with all faults of single settings, or else that of their combination */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const values = readSettings(settings, environment);
   return { ...values, transport: transportOf(values) };

@@ -62,7 +62,7 @@ export function createScreenshotHandler(dependencies: ScreenshotHandlerDependenc
       log.error({ check, err: error }, 'screenshot handler threw');
       return none(probeFailure('internal_error'));
     });
-    // A coordinator has withdrawn the job to give it to another probe.
+    // The job was withdrawn: its result is not wanted any more.
     if (isWithdrawn(interrupted)) return;
     // The browser's own error after an interruption is misleading.
     const report = picture.png === null && interrupted.aborted ? none(probeFailure('probe_interrupted')) : picture;

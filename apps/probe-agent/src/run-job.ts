@@ -69,7 +69,7 @@ export async function runJob(
   const runDiagnostic = async (): Promise<Ending> => {
     try {
       const diagnostic = await loadDiagnostic(job.type);
-      // The target budget is charged at each admission; a check over both families has two.
+      // The network limit is charged at each admission; a check over both families has two.
       const cost = costOf(trafficOfAdmission(diagnostic.checkType, job.params), TARGET_UNIT);
       const bounds = {
         signal: abort.signal,

@@ -18,7 +18,7 @@ import { Ajv, type ValidateFunction } from 'ajv';
 
 import { fitResult, type Fields, type Written } from './fit-result.ts';
 
-/** Validation of all messages in both directions. */
+/** Validation of the jobs that an agent gets, and of the results that it returns. */
 export interface Schemas {
   readonly isCheckId: (id: string) => boolean;
   /** Parses a job and applies option defaults, or returns the fault. */

@@ -37,7 +37,7 @@ export interface AgentLoopOptions {
   readonly concurrency: number;
   /** Time for running jobs to finish when the agent drains, milliseconds. */
   readonly drainMs: number;
-  /** Called once, before Redis is connected to. */
+  /** Called once, before the first connection. */
   readonly open: () => Promise<JobRunner>;
   /**
    * The `traceparent` of the span of a check's run, for the coordinator that commits its result; undefined without a

@@ -7,7 +7,7 @@ export interface AgentClock {
   /** The shortest round trip of the last readings, milliseconds; others may have been delayed. */
   readonly rttMs: () => number;
   /**
-   * Reads the clock of Redis. If that fails, the last reading stays valid.
+   * Reads the clock of Redis. Rejects if that fails; the last reading stays valid.
    *
    * @param isNewServer true after a reconnection: the server may be another one with another clock
    * @returns how far this moved the clock, milliseconds

@@ -6,7 +6,7 @@ import { backoffMs, isClosed, logRefusal } from './refusals.ts';
 /** Removes finished jobs from the queue in batches. */
 export interface Finisher<J> {
   readonly add: (job: J) => void;
-  /** Resolves when all finished jobs are removed. Never rejects. */
+  /** Resolves when all finished jobs are removed, or the connection was closed. Never rejects. */
   readonly flush: () => Promise<void>;
 }
 

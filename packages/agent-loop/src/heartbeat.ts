@@ -25,7 +25,7 @@ type Described = Omit<Heartbeat, 'v' | 'instance' | 'degraded' | 'announced'> & 
 export interface HeartbeatWriter {
   /** Writes one now, then at each change, and every `HEARTBEAT_EVERY_MS` without one. */
   readonly start: () => void;
-  /** Writes and announces a heartbeat immediately. Never rejects. */
+  /** Writes and announces a heartbeat now, unless Redis is not ready or a write is under way. Never rejects. */
   readonly beat: () => Promise<void>;
   /** Stops and removes the heartbeat: the probe is offline at once. Never rejects. */
   readonly stop: () => Promise<void>;

@@ -8,7 +8,7 @@ import type { ResultOutlet } from './results.ts';
 export interface JobRunner {
   /** Called once with the connections, before they are usable. */
   readonly watch?: ((watched: WatchedLoop) => void) | undefined;
-  /** Called with the address of Redis after each connection. */
+  /** Called after each connection with the address of Redis, or of the peer with which a proxy setting connects. */
   readonly noteRedis?: ((address: string | undefined, port: number | undefined) => void) | undefined;
   /** Called once, before jobs are taken: over Redis when it is usable, over a gateway before the agent connects. */
   readonly prepare: (link: RunnerLink) => Work;

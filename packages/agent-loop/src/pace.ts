@@ -28,7 +28,7 @@ const RESULTS = 16;
 const WITHIN_MS = 120;
 /** A wait that collects fewer results than this has failed; the next one is tried later. */
 const LEAST_GATHERED = 3;
-/** Upper bound of the results between two waits, which doubles with each failed one. */
+/** The number of results between two waits doubles with each failed wait, up to this. */
 const MOST_BETWEEN = 1_024;
 
 /** @param utilization the share of the recent time for which this process had work */

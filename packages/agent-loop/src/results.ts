@@ -8,7 +8,7 @@ import { failureResult, probeFailure } from './probe-failure.ts';
 /** The connection was lost before an entry was confirmed: the entry is sent again on the next connection. */
 export class ConnectionLost extends Error {}
 
-/** Writes results; each call rejects at once while Redis is unavailable. */
+/** Writes results; each write rejects at once while Redis, or the gateway, is unavailable. */
 export interface ResultWriter {
   readonly isReady: () => boolean;
   /** Appends one entry to the probe's result stream. */
@@ -59,7 +59,7 @@ const REPORT_EVERY_MS = 60_000;
 const MAX_BYTES = 32 * 1024 * 1024;
 
 /**
- * Writes results in order, each at least once, and keeps them during an outage until their deadline. A result leaves
+ * Writes results in order, each at least once, and keeps them during an outage until they are useless. A result leaves
  * the buffer only when it is confirmed or dropped.
  */
 export function createResults(options: ResultsOptions): Results {

@@ -8,7 +8,7 @@ import type { agentMetrics } from './declared.ts';
 
 export type AgentMetrics = Metrics<typeof agentMetrics>;
 
-/** The observed part of a Redis connection. */
+/** The observed part of a connection to Redis or a gateway. */
 export interface WatchedConnection {
   readonly status: string;
   readonly on: (event: 'ready', listener: () => void) => unknown;

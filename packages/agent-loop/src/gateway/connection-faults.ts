@@ -6,7 +6,8 @@ const UNTRUSTED =
 
 /**
  * Explains errors of certificates: names the setting for another CA if the issuer is not trusted, and the time of this
- * machine if the certificate is not valid now. Returns other errors as they are.
+ * machine if the certificate is not valid now. Gives the errors of several addresses one text, and returns others as
+ * they are.
  */
 export function connectionFault(error: NodeJS.ErrnoException): Error {
   const { code, message } = error;

@@ -189,7 +189,7 @@ class Link implements GatewayLink {
     if (this.#isStopped || !(wasAttempt || wasCurrent) || !this.#isNeeded()) return;
     this.#outage.failures += 1;
     const context = { ...this.#options, ...this.#outage, reconnect: this.#reconnect };
-    // Another attempt is under way, as always on a path that loses packets, so no further one is scheduled.
+    // Another attempt is under way, so no further one is scheduled: on a path that loses packets, attempts overlap.
     if (this.#attempts.size > 0) return this.#current === undefined ? reportFailure(end, context) : undefined;
     clearTimeout(this.#timer);
     void pauseAfter(end, context).then(

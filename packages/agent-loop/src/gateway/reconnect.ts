@@ -13,7 +13,7 @@ export interface Reconnect {
   readonly afterSilence: () => number;
   /** The pause before another attempt while one has no answer, milliseconds. */
   readonly beforeAnother: () => number;
-  /** To be called when a connection is established; resets the pauses. */
+  /** To be called when a connection has lasted for some time; resets the pauses. */
   readonly succeeded: () => void;
   /** To be called with the gateway's advice: the time over which agents that lose it together return. */
   readonly spreadOver: (ms: number) => void;

@@ -20,7 +20,7 @@ export interface PictureRequest {
   readonly signal: AbortSignal;
   /** Total time limit, milliseconds. */
   readonly timeoutMs: number;
-  /** A page that is still loading after this time is captured as it is; by default two thirds of the total. */
+  /** A page still loading after these milliseconds is captured as it is; by default two thirds of the total. */
   readonly loadMs?: number | undefined;
 }
 

@@ -17,7 +17,7 @@ export interface ScreenshotsOptions {
   readonly executablePath?: string | undefined;
   /** Judges and resolves every host that a page names. */
   readonly admit: Admit;
-  /** Counts the bytes of each connection; by default they are not limited. */
+  /** Counts the bytes of each connection; by default those of a network have no limit. */
   readonly charge?: ChargeBytes | undefined;
   /** The user that the browser runs as; only a root agent can choose; 65534 by default. */
   readonly uid?: number | undefined;
@@ -70,7 +70,7 @@ export interface ScreenshotsStatus {
   readonly failed: number;
   /** Screenshots without a page, because of the target, its name or its network. */
   readonly noPage: number;
-  /** Last result of the self-test: undefined before it, null on success. */
+  /** Last result of the self-test: undefined before and during a test, null on success. */
   readonly selfTest: string | null | undefined;
   /** True when browsers are in separate network namespaces. */
   readonly namespace: boolean;
@@ -84,7 +84,7 @@ export interface Screenshots {
    * @throws TypeError if the URL is no http(s) URL
    */
   readonly capture: (request: CaptureRequest) => Promise<Picture>;
-  /** Null if screenshots may be offered, else the reason as text. Takes about two seconds. */
+  /** Null if screenshots may be offered, else the reason as text. Takes about two seconds on an idle machine. */
   readonly selfTest: (signal: AbortSignal) => Promise<string | null>;
   readonly status: () => ScreenshotsStatus;
   /** Ends every browser; resolves when nothing of them is left. */

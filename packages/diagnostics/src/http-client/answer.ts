@@ -9,7 +9,7 @@ import type { Head } from './response-head.ts';
 export interface Answer {
   /** Time from the request to the first byte. */
   readonly firstByteMs: number | null;
-  /** Time from the first byte to the end of the body, or to its cap; null if the exchange breaks off. */
+  /** Time from the first byte to the end of the body, or to its cap; null if a failure ended the exchange. */
   readonly downloadMs: number | null;
   /** Time from the request to the end of the exchange: the complete response, the size cap, or the failure. */
   readonly totalMs: number;
@@ -40,7 +40,7 @@ export interface AnswerSink {
   readonly head: (head: Head) => void;
   readonly bytes: (bytes: Uint8Array) => void;
   readonly end: () => void;
-  /** Called instead of `end` when the connection ended the response, which may be incomplete. */
+  /** Called instead of `end` when the connection ended the response without close_notify: it may be incomplete. */
   readonly cut: () => void;
   readonly fail: (fault: (phase: FailurePhase) => Failure) => void;
   readonly deviation: (code: DeviationCode) => void;
@@ -64,6 +64,6 @@ export interface ReceiveBounds {
   readonly bodyCapOf: (head: Head) => number;
   /** Called with the body bytes that are read. */
   readonly onBody?: ((bytes: Uint8Array) => void) | undefined;
-  /** Called with the number of bytes still to be read. */
+  /** Called with the number of bytes that may still arrive. */
   readonly limitReceived: (bytes: number) => void;
 }

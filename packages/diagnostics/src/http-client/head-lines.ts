@@ -28,7 +28,7 @@ export function isStatusLineBegun(start: string): boolean {
   return upper.includes(NAME) || NAME.startsWith(upper);
 }
 
-/** Reads a status line (RFC 9112 section 4) as browsers do; undefined for one without a status of three digits. */
+/** Reads a status line (RFC 9112 section 4) as browsers do; undefined without `HTTP` and a status of three digits. */
 export function readStatusLine(line: string, deviates: Deviates): StatusLine | undefined {
   const read = STATUS_LINE.exec(line);
   if (read === null) return undefined;

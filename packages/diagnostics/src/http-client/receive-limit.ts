@@ -14,7 +14,7 @@ const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/;
  * cap never waits for the window, except on paths whose bandwidth-delay product exceeds the system's largest receive
  * buffer.
  *
- * @returns a function that sets the number of bytes still to be read
+ * @returns a function that sets the number of bytes still to be read; it does nothing on loopback and without `window`
  */
 export function limitReceived(socket: Socket, window: ReceiveWindow | undefined): (bytes: number) => void {
   if (window === undefined || LOOPBACK.test(socket.remoteAddress ?? '')) return () => undefined;

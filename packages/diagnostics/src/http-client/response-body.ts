@@ -34,7 +34,7 @@ export interface BodyReader {
 
 interface Decoded {
   readonly body: Body;
-  /** False if the body does not decode to its end. */
+  /** False if a complete body does not decode to its end, or to the limit of decoded bytes. */
   readonly decodable: boolean;
   /** True if bytes follow the end of the gzip data, which browsers ignore. */
   readonly hasTrailingBytes: boolean;

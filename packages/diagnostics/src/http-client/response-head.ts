@@ -11,12 +11,12 @@ export interface Head {
   readonly rawHeaders: readonly string[];
 }
 
-/** The first value of a header; names are compared case-insensitively. */
+/** The first value of a header, whose name is given in lower case. */
 export function headerOf(head: Head, name: string): string | undefined {
   return headersOf(head, name)[0];
 }
 
-/** The values of all lines of a header. */
+/** The values of all lines of a header, whose name is given in lower case. */
 export function headersOf({ rawHeaders }: Head, name: string): readonly string[] {
   return rawHeaders.filter((_text, at) => at % 2 === 1 && rawHeaders[at - 1]!.toLowerCase() === name);
 }

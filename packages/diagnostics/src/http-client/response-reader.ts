@@ -19,8 +19,7 @@ export type ResponseFault =
   | { readonly kind: 'closed' };
 
 /**
- * Receives parsed parts of a response. After `end`, `cut` or `fault` nothing follows except deviations in bytes already
- * read.
+ * Receives parsed parts of a response. After `end`, `cut` or `fault` nothing follows except deviations.
  */
 export interface ResponseSink {
   /** Called with each interim (1xx) answer except 101. */

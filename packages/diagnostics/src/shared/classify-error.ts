@@ -81,12 +81,12 @@ export function headTooLarge(phase: FailurePhase): Failure {
   return { phase, ...headersTooLarge };
 }
 
-/** True for Node's error after the peer ended a handshake with an alert. */
+/** True for an error of Node whose code names an alert of TLS. */
 export function isAlert(thrown: unknown): boolean {
   return errorCode(thrown)?.includes('_ALERT_') ?? false;
 }
 
-/** The outcome of a result with this failure. */
+/** The field `result` of a result with this failure. */
 export function outcomeOf(failure: Failure): 'failure' | 'timeout' | 'error' {
   if (timeouts.has(failure.code)) return 'timeout';
   return failure.source === 'probe' ? 'error' : 'failure';

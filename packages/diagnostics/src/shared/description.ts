@@ -1,6 +1,6 @@
 import type { AnyCheckType, CommonResult, PublicFieldsOf } from '@vantage/contract';
 
-/** Fields of a final or pending result of a check type, any of which may be absent. */
+/** Fields of a final or partial result of a check type, any of which may be absent. */
 export type DescribedResult<C extends AnyCheckType> = Partial<Omit<CommonResult, 'result'> & PublicFieldsOf<C>>;
 
 /** How a terminal shows a result of a check type; unknown fields are omitted. */

@@ -59,7 +59,7 @@ export const socketVerdicts: Table = {
 const NO_PARAMETERS =
   'The server ended the handshake with the alert “handshake failure”: as a rule it shares no cipher or parameters with the probe.';
 
-/** Handshake failures by the codes of OpenSSL and Node; other codes are a generic handshake failure. */
+/** Handshake failures by the codes of OpenSSL and Node; other codes of OpenSSL are a generic handshake failure. */
 export const tlsVerdicts: Table = {
   ERR_SSL_UNSUPPORTED_PROTOCOL: noCommonVersion,
   ERR_SSL_UNKNOWN_PROTOCOL: noCommonVersion,
@@ -86,7 +86,7 @@ export const tlsVerdicts: Table = {
   ERR_TLS_RENEGOTIATION_DISABLED: target('tls_handshake_failed', 'The server asked for a renegotiation.'),
 };
 
-/** Codes with another meaning after a completed handshake. */
+/** Codes after a completed handshake whose meaning is more than the name of the alert. */
 export const laterTlsVerdicts: Table = {
   ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: tlsVerdicts['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED']!,
   'ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE': alert(NEGOTIATES_AGAIN),

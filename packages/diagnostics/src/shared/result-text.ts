@@ -23,7 +23,7 @@ export function listed<T>(value: T | null | undefined, text: (value: T) => strin
   return line === undefined ? [] : [line];
 }
 
-/** Formats a duration with three digits, as the web page does. */
+/** Formats a duration with about three digits, as the web page does; `?` without one. */
 export function ms(value: number | null | undefined): string {
   if (value === null || value === undefined) return '?';
   if (value >= 999.5) return `${(value / 1000).toFixed(value >= 9995 ? 1 : 2)} s`;

@@ -14,8 +14,8 @@ export interface DeadAddress {
 
 export interface FirstConnected {
   /**
-   * The connection to the pinned address, or to the first other address that accepts one, even if it ends the
-   * connection at once; if none accepts, the failure of the pinned address.
+   * The connection to the first address that accepts one, even if it ends the connection at once; if none accepts, the
+   * failure of the first address.
    */
   readonly connected: Connected;
   readonly address: string;
@@ -28,8 +28,8 @@ const MAX_CANDIDATES = 4;
 export interface FirstOptions {
   readonly signal: AbortSignal;
   /**
-   * Timeout of one handshake, milliseconds; if undefined, only the signal ends it. A silent address must leave time for
-   * the next one.
+   * Timeout of one handshake, milliseconds; if undefined, only signal and kernel bound it. A silent address must leave
+   * time for the next one.
    */
   readonly boundMs: (isLast: boolean) => number | undefined;
   /** Passed to `connectPinned`. */
@@ -37,8 +37,8 @@ export interface FirstOptions {
 }
 
 /**
- * Connects to the first `MAX_CANDIDATES` candidates of an admitted name in turn, until one accepts. The policy allowed
- * each of them.
+ * Connects to the first `MAX_CANDIDATES` candidates of an admitted name in turn, until one accepts or the probe itself
+ * is the reason for a failure. The policy allowed each of them.
  */
 export async function connectFirst(
   target: Target,

@@ -20,7 +20,7 @@ export type Connected =
   | { readonly socket: Socket; readonly ms: number; readonly failure: null }
   /** The target ended the connection after the handshake, before it could be used. */
   | { readonly socket: null; readonly ms: number; readonly failure: Failure }
-  /** `icmp` is the ICMP error that ended the handshake; `icmpUnread` is true if an unread one may have arrived. */
+  /** `icmp` is the ICMP error that ended the handshake; `icmpUnread` is true if its watch may have missed one. */
   | {
       readonly socket: null;
       readonly ms?: undefined;
@@ -32,7 +32,10 @@ export type Connected =
 export interface ConnectOptions {
   /** Timeout of the handshake, milliseconds, in addition to the signal. */
   readonly timeoutMs?: number;
-  /** If set, ICMP errors end the handshake at once with type and sender; the kernel reports at best an errno. */
+  /**
+   * If set, ICMP errors that the probe can read end the handshake, with type and sender; the kernel reports at best an
+   * errno.
+   */
   readonly icmp?: IcmpContext;
 }
 
@@ -81,8 +84,8 @@ export function connectPinned(
       if (heard) refuse(heard);
       else settle({ socket: null, failure, icmpUnread: heard === undefined });
     };
-    // Started right before the system call: Node's own preparation is not network time, and takes longest when it is
-    // idle.
+    // Started right before the system call: Node's own preparation is not network time, and takes longest after an idle
+    // time.
     socket.once('connectionAttempt', () => (started = performance.now()));
     const stopTimer = timeoutMs === undefined ? undefined : readFirstTimer(giveUp, timeoutMs);
     signal.addEventListener('abort', giveUp);
@@ -101,7 +104,7 @@ export function connectPinned(
   });
 }
 
-/** Outside of `connectPinned`, because a socket stays in memory for some time: its listener must not keep the check. */
+/** Outside of `connectPinned`: a closed socket stays in memory for some time, and would keep a closure of the check. */
 function ignore(): void {
   // `fail` has handled the error of a handshake.
 }
@@ -141,7 +144,7 @@ function elsewhere(): Failure {
 }
 
 /**
- * An IPv6 address has many notations; both sides are converted to that of the kernel. A connection that is over has no
+ * An IPv6 address has many notations; both sides are compared in the same one. A connection that is over has no
  * address: nothing can be sent, and the first read has the reason.
  */
 function isPinned(actual: string | undefined, pinned: string): boolean {

@@ -24,7 +24,7 @@ const byText: Readonly<Record<string, string>> = {
   'No file descriptors available': 'EMFILE',
 };
 
-/** The errno of an error from raw-socket or Node; EIO for unknown ones. */
+/** The errno of an error from raw-socket, or the code of one from Node; EIO for unknown ones. */
 export function errnoOf(thrown: unknown): string {
   if (!Error.isError(thrown)) return 'EIO';
   if ('code' in thrown && typeof thrown.code === 'string') return thrown.code;

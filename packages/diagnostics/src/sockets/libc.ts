@@ -10,9 +10,9 @@ export interface Libc {
   readonly recvmsg: (descriptor: number, header: LibcMemory, flags: number) => number;
   /** The value of an integer option; undefined if the descriptor is no socket or lacks the option. */
   readonly intOption: (descriptor: number, level: number, option: number) => number | undefined;
-  /** Sets an integer option; false if the descriptor does not support it. */
+  /** Sets an integer option; false if the kernel refuses. */
   readonly setIntOption: (descriptor: number, level: number, option: number, value: number) => boolean;
-  /** Sets an option to the first bytes of a memory; false if the descriptor does not support it. */
+  /** Sets an option to the first bytes of a memory; false if the kernel refuses. */
   readonly setMemoryOption: (
     descriptor: number,
     level: number,
@@ -55,7 +55,7 @@ export async function findLibc(): Promise<Libc | undefined> {
   }
 }
 
-/** @returns a function that returns freed memory to the system; undefined without glibc, and if koffi is missing */
+/** @returns a function that returns freed memory to the system; undefined without glibc, and where `findLibc` fails */
 export async function loadMemoryRelease(): Promise<(() => void) | undefined> {
   return (await findLibc())?.trim;
 }

@@ -123,8 +123,8 @@ export function startPacketChild(options: PacketProcessOptions, listeners: Packe
 }
 
 /**
- * Collects all requests of a turn, including those of settled promises, in one write, which wakes the other process
- * once.
+ * Collects requests that are sent one right after another, also those that settled promises send, in one write, which
+ * wakes the other process once.
  */
 function corkForThisTurn(pipe: Duplex): void {
   if (pipe.writableCorked > 0) return;

@@ -60,7 +60,7 @@ export class PacketLink {
     return this.isClosed;
   }
 
-  /** Why the process last ended. */
+  /** Why the process last ended or could not be started. */
   get failure(): Error | undefined {
     return this.reason;
   }
@@ -73,7 +73,7 @@ export class PacketLink {
     };
   }
 
-  /** @throws if the process cannot be started, or `BACKOFF_MS` delays the next start after a failure */
+  /** @throws if the process was closed or cannot be started, or `BACKOFF_MS` delays the next start after a failure */
   async ready(): Promise<void> {
     if (this.child === undefined) await this.start();
   }

@@ -10,14 +10,15 @@ export interface PacketSockets {
    * descriptors; each receives only responses to its identifier.
    *
    * @throws `NodeJS.ErrnoException`: EPERM or EACCES without the privilege, EAFNOSUPPORT without the family, ECHILD if
-   * the packet process cannot be started, EADDRINUSE if the identifier is in use
+   * the packet process cannot be started, ESRCH if it ended and does not run again yet, EADDRINUSE if the identifier is
+   * in use
    */
   readonly open: (options: PacketSocketOptions) => Promise<PacketSocket>;
   /**
    * The address that the kernel puts into packets for a destination; checksums of UDP and TCP cover it. No packet is
    * sent.
    *
-   * @throws `NodeJS.ErrnoException` when there is no route to the destination
+   * @throws `NodeJS.ErrnoException`, for example without a route to the destination
    */
   readonly sourceFor: (destination: string) => Promise<string>;
 }
@@ -42,10 +43,11 @@ export interface PacketSocket {
   /** ICMP identifier, or local port for UDP and TCP, of every packet to send. */
   readonly identifier: number;
   /**
-   * Sends one packet, payload of the IP header, with the given TTL or hop limit, unfragmented. The kernel computes the
-   * checksum of ICMPv6. Resolves with the monotonic send time in milliseconds, taken in the packet process.
+   * Sends one packet, payload of the IP header, with the given TTL or hop limit, unfragmented. The checksum of ICMPv6
+   * is filled in. Resolves with the monotonic send time in milliseconds, taken in the packet process.
    *
-   * @throws `NodeJS.ErrnoException` with the kernel's error (EMSGSIZE, EHOSTUNREACH, EPERM …)
+   * @throws `NodeJS.ErrnoException`: the kernel's error (EMSGSIZE, EHOSTUNREACH, EPERM …), or that of a socket that is
+   * closed or lost
    */
   readonly send: (packet: Uint8Array, destination: string, ttl: number, header?: PacketHeader) => Promise<number>;
   /**

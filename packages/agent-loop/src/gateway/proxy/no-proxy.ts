@@ -16,7 +16,7 @@ export function isExcepted({ hostname, port }: URL, list: string): boolean {
   });
 }
 
-/** The first entry that matches nothing, such as a network without its prefix length. */
+/** The first entry with a slash that is no network, as without its prefix length: it matches nothing. */
 export function unreadableException(list: string): string | undefined {
   return entriesOf(list).find((entry) => {
     const { name } = withoutPort(entry);

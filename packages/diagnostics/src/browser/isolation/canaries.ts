@@ -39,12 +39,12 @@ export async function startCanaries(addresses: readonly string[]): Promise<Canar
 }
 
 /**
- * Loopback and the machine's own addresses except link-local ones, at most `MAX_ADDRESSES`: packets to them never leave
- * the machine.
+ * Loopback and the machine's own addresses except link-local ones of IPv6, at most `MAX_ADDRESSES`: packets to them
+ * never leave the machine.
  */
 export function ownAddresses(): readonly string[] {
   const found = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
-  // A link-local address needs its interface in addition, and a page cannot name one.
+  // A link-local address of IPv6 needs its interface in addition, and a page cannot name one.
   const named = found.map(({ address }) => address).filter((address) => !/^fe[89ab]/i.test(address));
   return [...new Set(['127.0.0.1', '::1', ...named])].slice(0, MAX_ADDRESSES);
 }

@@ -19,7 +19,7 @@ export interface SelfTestFault {
 
 /**
  * Loads the canary page: its listeners on loopback and on the machine's own addresses must receive nothing, and the
- * sandbox must be on. The proxy refuses every request of the page, so nothing leaves the machine.
+ * sandbox must be on. The proxy refuses every request of the page to another host, so nothing leaves the machine.
  *
  * @returns null if screenshots may be offered
  */
@@ -71,7 +71,7 @@ function faulty(reason: string): SelfTestFault {
   return { reason, isOutOfTime: false };
 }
 
-/** Number of the page's requests at the proxy; the last may arrive after the page has finished. */
+/** Number of the page's requests that the proxy refused; the last may arrive after the page has finished. */
 async function attemptsOf(proxy: FilteringProxy): Promise<number> {
   await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
   return proxy.counts().refused;

@@ -10,12 +10,12 @@ export const WARM_UP = 'http://warm-up.invalid/';
 
 /** Minimum time for a page that loaded late to render its content. */
 const LEAST_SETTLE_MS = 1_500;
-/** Wait before an undecodable document is captured: an earlier capture may fail or never end. */
+/** Time for the screenshot of an undecodable document: if part of it is drawn, it is taken by then, otherwise never. */
 const DRAWN_AFTER_MS = 2_000;
 const UNDECODABLE = 'net::ERR_CONTENT_DECODING_FAILED';
 
 export interface Loading {
-  /** To race with the screenshot: rejects when the document could not be decoded and is not drawn. */
+  /** To race with the screenshot: rejects some time after the call if the document could not be decoded. */
   readonly neverDrawn: () => Promise<never>;
 }
 
@@ -23,6 +23,7 @@ export interface Loading {
  * Resolves when there is something to show, complete or not.
  *
  * @param leftMs for the page to load and to show its content
+ * @throws the error of the navigation if it failed
  */
 export async function loadPage(page: Page, traffic: PageTraffic, url: URL, leftMs: number): Promise<Loading> {
   const startedMs = performance.now();

@@ -1,7 +1,7 @@
 import { pause } from '@vantage/timers';
 import type { CDPSession, Page } from 'puppeteer';
 
-/** The drawing of a page, observed from an isolated world: the scripts of the page cannot notice or change it. */
+/** The drawing of a page, observed from an isolated world, which the scripts of the page cannot reach. */
 export interface Rendering {
   /** A number that differs after each change of the text or the elements of the page. */
   readonly changes: () => Promise<number>;

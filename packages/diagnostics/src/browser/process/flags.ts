@@ -29,8 +29,8 @@ export function browserFlags({
 }
 
 /**
- * Flags that keep every packet of the browser inside the proxy. A test sees packets bypass it without those for the
- * bypass list, WebRTC and the resolver.
+ * Flags that leave the browser no way but the proxy. A test sees packets bypass it without those for the bypass list,
+ * WebRTC and the resolver.
  */
 function isolationFlags(proxyPort: number): readonly string[] {
   return [

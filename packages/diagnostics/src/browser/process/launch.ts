@@ -31,7 +31,7 @@ export interface LaunchOptions extends Identity {
 export interface RunningBrowser {
   readonly transport: PipeTransport;
   readonly group: ProcessGroup;
-  /** Listener in the browser's namespace, for the proxy. Never settles without a namespace. */
+  /** Listener in the browser's namespace, for the proxy. Never settles without a namespace or if the start fails. */
   readonly listener: Promise<Server>;
   /** Kills every process; the first reason is kept. Pending calls of puppeteer reject. */
   readonly end: (reason: string) => void;

@@ -66,7 +66,7 @@ export function pipeTransport(
     if (unread.some((start) => head.startsWith(start))) return;
     const text = message.toString('utf8');
     if (head.startsWith(REQUEST) && text.includes(OF_DOCUMENT)) documents.note(text);
-    // Deliver each message in a separate turn of the event loop: a listener that throws must not lose later messages.
+    // Each message has a separate callback: a listener that throws must not lose later messages.
     setImmediate(() => (closed ? undefined : transport.onmessage?.(text)));
   };
   const receive = (piece: Buffer): void => {

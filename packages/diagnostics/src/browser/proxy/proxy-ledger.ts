@@ -22,7 +22,7 @@ export interface ProxyCounts {
   readonly requests: number;
   readonly hosts: number;
   readonly bytes: number;
-  /** Requests that the policy or a limit refused. */
+  /** Requests whose host was not admitted, or that a limit refused. */
   readonly refused: number;
   readonly exceeded: readonly ScreenshotLimit[];
 }
@@ -33,9 +33,9 @@ const NEXT_AFTER_MS = 2_500;
 
 /** Admits, connects and counts for one screenshot. */
 export interface Ledger {
-  /** Connects to an admitted, pinned address; null on failure, whose reason `failureFor` returns. */
+  /** Connects to an admitted address; null on failure, whose reason `failureFor` returns unless the signal aborted. */
   readonly connect: (host: string, port: number) => Promise<Socket | null>;
-  /** @param upstream the connection that transferred them; closed if its network has exceeded its limit */
+  /** @param upstream the connection that transferred them; closed if the limit of its network or of all is exceeded */
   readonly countBytes: (bytes: number, upstream: Socket) => void;
   readonly noteFailure: (host: string, port: number, failure: Failure) => void;
   readonly failureFor: (url: URL) => Failure | undefined;

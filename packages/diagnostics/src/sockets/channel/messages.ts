@@ -89,7 +89,7 @@ export function encodeRequest(request: Request): Buffer {
     .done();
 }
 
-/** @throws RangeError for bytes that `encodeRequest` cannot have written */
+/** @throws RangeError for a malformed message */
 export function decodeRequest(body: Buffer): Request {
   const reader = fieldReader(body);
   const op = entry(requestOps, reader.u8());
@@ -127,7 +127,7 @@ export function encodeAnswer(answer: Answer): Buffer {
   return writer.f64(receivedMs).text(from).rest(data).done();
 }
 
-/** @throws RangeError for bytes that `encodeAnswer` cannot have written */
+/** @throws RangeError for a malformed message */
 export function decodeAnswer(body: Buffer): Answer {
   const reader = fieldReader(body);
   const op = entry(answerOps, reader.u8());

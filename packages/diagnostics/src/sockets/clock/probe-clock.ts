@@ -78,7 +78,7 @@ export function probeClock(onLongStall: () => void = () => undefined): ProbeCloc
   };
 }
 
-/** Shortest pause of a loop by a clock: one that stands still lets no time pass until it is read again. */
+/** Shortest pause of a loop that waits by the clock, milliseconds: while the clock stands still, looks are rarer. */
 export function leastRestMs(clock: ProbeClock): number {
   return clock.isStill() ? LOOK_EVERY_MS : 1;
 }

@@ -6,7 +6,7 @@ import type { IcmpError } from '../wire/icmp.ts';
 interface Verdict {
   readonly code: FailureCode;
   readonly text: string;
-  /** Mark of traceroute(8), such as `!H`; null if the error does not end a trace. */
+  /** Mark of traceroute(8), such as `!H`; null without one. `icmpMark` adds those of a closed port. */
   readonly mark: string | null;
 }
 
@@ -70,7 +70,8 @@ export function icmpMark(
  * The failure that an ICMP error implies.
  *
  * @param sender its source address, or null if hidden
- * @param target the measured address: its own errors are attributed to the target, all others to the network
+ * @param target the measured address: its own errors are attributed to the target, refusals by the probe's own rules to
+ * the probe, all others to the network
  * @param protocol protocol of the sent packets
  */
 export function icmpFailure(
@@ -98,8 +99,8 @@ export function icmpFailure(
 }
 
 /**
- * The failure for an error that the probe's own kernel reports: no host on its link answers ARP or neighbour discovery,
- * or local rules refuse the packet.
+ * The failure for an error that the probe's own kernel reports: the next hop does not answer ARP or neighbour
+ * discovery, or local rules refuse the packet.
  */
 function ofProbeItself(code: FailureCode, icmp: string): Omit<Failure, 'phase'> {
   if (code === 'host_unreachable') {

@@ -21,7 +21,7 @@ export interface Watched {
   readonly protocol: 'tcp' | 'udp';
   readonly port: number;
   readonly localPort: number;
-  /** Errors received up to this many milliseconds before the watch count too. */
+  /** Errors received in so many milliseconds before the watch count too, as far as the packet process keeps them. */
   readonly recallMs?: number | undefined;
 }
 
@@ -37,9 +37,9 @@ export interface IcmpWatch {
 }
 
 /**
- * Calls back for each ICMP error that quotes a packet from the local port to the target; for TCP not for `too-big`,
- * after which the kernel sends smaller packets. Without IP_RECVERR, which Node lacks, a UDP socket reports only fatal
- * errors (`udp_err` of Linux), and no socket the sender. Reports recalled errors before it resolves.
+ * Calls back for each intact ICMP error that quotes a packet from the local port to the port of the target; for TCP not
+ * for `too-big`, after which the kernel sends smaller packets. Without IP_RECVERR, which Node lacks, a UDP socket
+ * reports only fatal errors (`udp_err` of Linux), and no socket the sender. Reports recalled errors before it resolves.
  *
  * @returns null if the probe cannot read ICMP errors
  */
@@ -88,7 +88,7 @@ const WATCH_AFTER_MS = 30;
 
 export interface SilenceWatch {
   readonly stop: () => void;
-  /** True once it is known that the probe cannot read ICMP errors about the packet. */
+  /** True once it is known that the probe may have missed an ICMP error about the packet. */
   readonly isUnread: () => boolean;
 }
 

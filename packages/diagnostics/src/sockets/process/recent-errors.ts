@@ -5,7 +5,7 @@ export interface RecentErrors<T> {
   readonly since: (owner: string, milliseconds: number) => readonly T[];
 }
 
-/** Limit of the age of stored errors: older ones concern no running check. */
+/** Age from which an error is discarded when the next one arrives: a check asks soon after its packet. */
 const KEPT_MS = 10_000;
 /** Limit of the number of stored errors: more of them are a flood. */
 const MAX_KEPT = 256;

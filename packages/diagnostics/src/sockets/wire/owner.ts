@@ -12,8 +12,8 @@ export interface PacketOwner {
 }
 
 /**
- * Finds the socket to whose packet a received packet responds; undefined if none, as for requests of other programs.
- * Never throws.
+ * The owner of the packet to which a received packet responds, whether or not its socket is open; undefined for
+ * messages that respond to none, such as echo requests. Never throws.
  *
  * @param protocol the protocol of the received packet
  * @param data the packet without its IP header

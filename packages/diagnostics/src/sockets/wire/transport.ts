@@ -62,7 +62,7 @@ export interface UdpHeader {
   readonly sourcePort: number;
   readonly destinationPort: number;
   readonly checksum: number;
-  /** What was received of it: a quotation may be cut. */
+  /** The received part: a quotation may be cut. */
   readonly payload: Uint8Array;
 }
 
@@ -81,7 +81,7 @@ export interface TcpHeader {
   readonly sourcePort: number;
   readonly destinationPort: number;
   readonly sequence: number;
-  /** Undefined if the quoted packet is cut before this field. */
+  /** Undefined, like `flags`, if the quoted packet is cut before the flags. */
   readonly acknowledgment: number | undefined;
   readonly flags: number | undefined;
 }

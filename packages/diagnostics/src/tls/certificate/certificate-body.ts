@@ -16,7 +16,7 @@ export interface CertificateBody {
 
 export interface SignatureAlgorithm {
   readonly oid: string;
-  /** OID of the hash in the parameters of RSASSA-PSS (RFC 4055 section 3.1), if the algorithm does not imply it. */
+  /** OID of the hash in the parameters of RSASSA-PSS (RFC 4055 section 3.1); null for other algorithms. */
   readonly hash: string | null;
 }
 

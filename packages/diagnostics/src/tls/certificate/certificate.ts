@@ -17,14 +17,14 @@ import {
 import { DerError } from './der.ts';
 import type { ServerNames } from './host-names.ts';
 
-/** A parsed certificate. Fields of extensions are `null` if the extension is absent or malformed. */
+/** A parsed certificate. Nullable fields of extensions are `null` if the extension is absent or malformed. */
 export interface Certificate {
   readonly parsed: X509Certificate;
   readonly fingerprint: string;
   /** Distinguished name in the form of `comparableName`; `issuer` likewise. */
   readonly subject: string;
   readonly issuer: string;
-  /** `null` for a kind of key that OpenSSL does not know. */
+  /** `null` for a key that OpenSSL cannot read. */
   readonly publicKey: KeyObject | null;
   /** Kind of the public key, for example `rsa` or `ec`. */
   readonly keyType: string | null;
@@ -145,7 +145,7 @@ function publicKeyOf(certificate: X509Certificate): KeyObject | null {
 function kindOf(key: KeyObject | null): Pick<Certificate, 'keyType' | 'keyBits'> {
   const details = key?.asymmetricKeyDetails;
   const keyType = key?.asymmetricKeyType ?? null;
-  // The names of curves contain their size: prime256v1, secp521r1. Those of RFC 7748 have one size each.
+  // The names of curves contain their size: prime256v1, secp521r1. Ed25519 and Ed448 (RFC 8032) have one size each.
   const curveBits = /\d{3}/.exec(details?.namedCurve ?? EDWARDS_BITS[keyType ?? ''] ?? '')?.[0];
   return { keyType, keyBits: details?.modulusLength ?? (curveBits === undefined ? null : Number(curveBits)) };
 }

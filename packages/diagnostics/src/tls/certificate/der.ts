@@ -38,7 +38,7 @@ export function onlyValue(bytes: Uint8Array, tag: number): DerValue {
 }
 
 /**
- * Splits bytes into consecutive values without recursion: the reader limits the depth, and so the work for untrusted
+ * Splits bytes into consecutive values without recursion: the caller limits the depth, and so the work for untrusted
  * input.
  *
  * @param atMost limit of values
@@ -81,7 +81,7 @@ export function oidOf({ tag, content }: DerValue): string {
 /**
  * A GeneralizedTime in the one form that RFC 5280 section 4.1.2.5.2 allows: `YYYYMMDDHHMMSSZ`.
  *
- * @throws DerError for any other form or an impossible time
+ * @throws DerError for any other form, and for a month, day, hour, minute or second out of range
  */
 export function timeOf({ tag, content }: DerValue): Date {
   const parts = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/.exec(Buffer.from(content).toString('latin1'));

@@ -36,7 +36,7 @@ const BASIC_RESPONSE = '1.3.6.1.5.5.7.48.1.1';
  * Parses a stapled response.
  *
  * @returns the response, or the error status of the responder
- * @throws {DerError} for malformed bytes, and nothing else
+ * @throws {DerError} for a response that is malformed, too large or not of the basic type, and nothing else
  */
 export function readOcspResponse(bytes: Uint8Array): OcspResponse | { readonly errorStatus: number } {
   if (bytes.length > MAX_BYTES) throw new DerError('The response is too large.');

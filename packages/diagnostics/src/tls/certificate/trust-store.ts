@@ -68,8 +68,8 @@ export function createTrustStore(
 const ALL_VERSIONS: TlsVersions = { minVersion: 'TLSv1', maxVersion: 'TLSv1.3' };
 
 /**
- * Every cipher of this OpenSSL with encryption and server authentication, default ones first. If others were offered,
- * a server that prefers them would behave differently than to ordinary clients.
+ * Every cipher of this OpenSSL with encryption and server authentication, default ones first: with others first, a
+ * server that follows the order of the client would behave differently than to ordinary clients.
  */
 const CIPHERS = [
   'TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256',

@@ -17,7 +17,7 @@ export interface Shown {
 
 /**
  * Faults for which Chromium refuses certificates that OpenSSL accepts. The corpus compares each rule with Chromium
- * except the last one, because no test has the key of a public authority.
+ * except that of the validity, because no test has the key of a public authority.
  */
 export function chromiumFaults({ path, anchors, isSigning }: Shown): ChromiumFault[] {
   const { certificates } = path;
@@ -64,8 +64,8 @@ function unusableKey({ keyType, publicKey }: Certificate, curves: readonly strin
 }
 
 /**
- * RSA PKCS #1 and ECDSA with SHA-256, SHA-384 and SHA-512; Edwards curves, which are recognized by the key of the
- * issuer.
+ * RSA PKCS #1 and ECDSA with SHA-256, SHA-384 and SHA-512; also those of Edwards curves, because they are reported as a
+ * fault of the issuer's key.
  */
 const SIGNATURES = new Set([
   '1.2.840.113549.1.1.11',

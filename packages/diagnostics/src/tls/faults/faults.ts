@@ -44,9 +44,9 @@ const ORDER: readonly FailureCode[] = [
 ];
 
 /**
- * All faults of the certificate of a server and of those above it, the most basic first. OpenSSL alone decides whether
- * a chain is trusted; this finds all reasons for a refusal, and adds revocation, the name of the host and the strength
- * of keys.
+ * The first `MAX_FAULTS` faults of the certificate of a server and of those above it, the most basic first. OpenSSL
+ * alone decides whether a chain is trusted; this finds the reasons for a refusal, and adds revocation, the name of the
+ * host and the strength of keys and signatures.
  */
 export function certificateFaults(judged: Judged): CertificateFault[] {
   const { path, ocsp, host } = judged;

@@ -17,8 +17,8 @@ export interface LinkFault {
 type Fault = Omit<LinkFault, 'certificate'>;
 
 /**
- * Faults of the certificates of a path, as defined by RFC 5280 section 6.1 and OpenSSL; whether it is anchored is no
- * part.
+ * Faults of the certificates of a path, as defined by RFC 5280 section 6.1 and OpenSSL, whether or not the path is
+ * anchored.
  */
 export function linkFaults({ certificates }: Path, nowMs: number): readonly LinkFault[] {
   return certificates.flatMap((certificate, position) => {

@@ -11,7 +11,7 @@ interface Trusting {
 /**
  * Options of a handshake with a host.
  *
- * @param rules of a module; undefined for the check of a client
+ * @param rules those of a module, if it has any
  */
 export function handshakeBy(
   rules: TlsRules | undefined,

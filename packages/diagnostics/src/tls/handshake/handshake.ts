@@ -37,8 +37,8 @@ export type Handshake =
       /** Adds details from the handshake to a failure of this connection. */
       readonly explain: (failure: Failure) => Failure;
       /**
-       * Why the connection was closed after the handshake, for example because the server rejected the client; `null`
-       * if it is open.
+       * The error that ended the connection after the handshake, for example because the server rejected the client;
+       * `null` without one.
        */
       readonly brokenBy: () => Failure | null;
       /** Why the certificate is not trusted; the connection stays open. */
@@ -183,7 +183,7 @@ class Attempt {
   }
 }
 
-/** Lines of the `keylog` event, before and since TLS 1.3, when the certificates have been judged. */
+/** Lines of the `keylog` event, up to TLS 1.2 and of TLS 1.3, that follow once OpenSSL has judged the certificates. */
 const HAS_KEYS = /^(?:CLIENT_RANDOM|SERVER_TRAFFIC_SECRET_0) /;
 
 function noCertificate(): Failure {

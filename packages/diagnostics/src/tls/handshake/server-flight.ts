@@ -31,7 +31,7 @@ interface Received {
 }
 
 /**
- * Parses a server's handshake as far as it is complete and readable; for display, since OpenSSL has verified it.
+ * Parses a server's handshake as far as it is complete and readable; for display only: OpenSSL verifies it.
  *
  * @param received bytes of the connection from its start
  * @param handshakeSecret `SERVER_HANDSHAKE_TRAFFIC_SECRET` of the connection; `null` before TLS 1.3, where the

@@ -54,7 +54,7 @@ export function classifyMessage(message: Message, { query }: PreparedQuery, zone
   return message.formatError === null ? classified : { ...classified, kind: 'malformed' };
 }
 
-/** The queried name as repeated by the server, in presentation format. */
+/** The queried name as repeated by the server, in presentation format; as sent if the server repeats none. */
 export function nameInQuestion({ questions }: Message, query: PreparedQuery['query']): string {
   return questions[0]?.name ?? query.name;
 }

@@ -12,7 +12,7 @@ import { checkValidation } from './validation.ts';
  * Queries one resolver after another until one gives an answer about the name, as the stub resolver of a host does: at
  * SERVFAIL, REFUSED and the like the next one is asked. A failure of DNSSEC is an answer about the name.
  *
- * @param uncheckedMs time for additional queries: about validation, and about another name if all are silent
+ * @param uncheckedMs time for additional queries: about validation, and about another name if all fail or are silent
  */
 export async function askInTurn(
   servers: readonly NameServer[],

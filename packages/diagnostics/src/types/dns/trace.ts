@@ -45,7 +45,7 @@ export interface Traced extends AskedResolver {
   readonly validation: 'unconfirmed';
   /** Zone of the last queried server. */
   readonly zone: string;
-  /** One row per queried server, with as many records as the budget allows. */
+  /** One row per server that was queried or not admitted, with as many records as the budget allows. */
   readonly rows: (budget: RecordBudget) => Row[];
 }
 
@@ -59,8 +59,8 @@ const MAX_ROWS = 20;
 const MAX_NAME_LENGTH = 256;
 
 /**
- * Queries the servers of each zone from the root down, until one answers authoritatively. The target policy applies to
- * each server before a packet is sent, including glue addresses.
+ * Queries the servers of each zone from the root down, until one gives a final answer in place of a referral. The
+ * target policy applies to each server before a packet is sent, including glue addresses.
  */
 export async function traceDns(
   prepared: PreparedQuery,

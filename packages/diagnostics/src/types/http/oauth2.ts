@@ -15,7 +15,7 @@ export type TokenReading =
 /**
  * Gets a token by the credentials of a client (RFC 6749 section 4.4). The target policy applies to the token server as
  * to any target. As in Go's client the credentials are sent in the header first (section 2.3.1), and in the body if the
- * server refuses that; redirects are not followed.
+ * answer to that has no token; redirects are not followed.
  */
 export async function fetchToken(grant: OAuth2Grant, context: DiagnosticContext<Http>): Promise<TokenReading> {
   const first = await askFor(grant, 'header', context);

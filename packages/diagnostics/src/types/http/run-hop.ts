@@ -50,7 +50,7 @@ interface Channel {
 }
 
 /**
- * Admits the target of a request, connects to its pinned address, performs the TLS handshake, sends the request and
+ * Admits the target of a request, connects to one of its addresses, performs the TLS handshake, sends the request and
  * receives the response. If a server refuses HTTP/2 for this request, it is repeated over HTTP/1.1 unless the client
  * chose the version (RFC 9113 section 7); if the server did not process it, it is repeated once over a new connection
  * (sections 6.8 and 8.7), which is safe for every method.

@@ -26,7 +26,7 @@ import { portOf, takeStep } from './run-hop.ts';
 type Redirects = NonNullable<HttpFields['redirects']>;
 
 /**
- * Sends one HTTP request, and another for each redirect to follow, each over new sockets to the pinned address.
+ * Sends one HTTP request, and another for each redirect to follow, each over new sockets to an admitted address.
  *
  * @throws TypeError if `params.host` is no URL
  */
@@ -157,7 +157,7 @@ function statusFailure({ head }: Step): Failure | null {
   return no('http_status', `The target answered with status ${head.statusCode}.`);
 }
 
-/** Behind a redirect a refusal by the policy is the target's, and other failures name the place (else `withPlainUrl`). */
+/** After a redirect, a refusal by the policy is the target's fault, and the failure at another origin names it. */
 function fromRedirect(failure: Failure, redirects: Redirects, url: URL): Failure {
   const { origin } = url;
   const [first] = redirects;

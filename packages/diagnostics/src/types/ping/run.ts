@@ -20,7 +20,7 @@ const RESERVE_MS = 300;
 
 /**
  * Sends echo requests to the pinned address. One reply makes a success; without any, ICMP errors make a failure. If the
- * kernel refuses a packet or the packet process dies, the check ends with the results so far.
+ * kernel refuses a packet or the packet process dies, the check fails with the results so far.
  */
 export async function runPing(params: ParamsOf<Ping>, context: DiagnosticContext<Ping>): Promise<Outcome<Ping>> {
   const { host, options } = params;

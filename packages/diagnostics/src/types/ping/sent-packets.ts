@@ -38,9 +38,7 @@ export interface Reply {
 export interface SentPacket {
   /** Number within the check, from 1. */
   readonly seq: number;
-  /**
-   * Start of the wait for a reply, by the awake clock: its send time, or the time of the send request.
-   */
+  /** Start of the wait for a reply, by the awake clock: when the sending was reported, or before that, requested. */
   awaitedMs: number;
   /** Null until the packet process reports the send time. */
   sentMs: number | null;
@@ -63,7 +61,7 @@ export interface Exchange {
   corrupted: number;
   /** True if packets were not sent because no client followed the check any more. */
   isAbandoned: boolean;
-  /** The fault of the probe that ended the exchange before its time; null if it ran to its end. */
+  /** The failure that ended the exchange before its time; null if it ran to its end. */
   failure: Failure | null;
 }
 
@@ -93,7 +91,7 @@ export function sentAs(
   return packets[(sequence - firstSequence) & 0xffff];
 }
 
-/** The packet that an ICMP error quotes; undefined unless it certainly belongs to this check. */
+/** The packet that an ICMP error quotes; undefined if the quotation contradicts what this check sent. */
 export function quotedPacket(state: Exchange, plan: ExchangePlan, error: IcmpError): SentPacket | undefined {
   const { payload, destination } = error.quoted;
   if (payload.length < 8 || destination !== plan.target.address) return undefined;

@@ -25,8 +25,8 @@ const payloads: ReadonlyMap<number, MakePayload> = new Map([
 ]);
 
 /**
- * A query (RFC 1035 section 4.1) for the SOA record of the root, which every resolver can answer; other servers answer
- * REFUSED.
+ * A query (RFC 1035 section 4.1) for the SOA record of the root, which every resolver can answer; as a rule other
+ * servers answer REFUSED.
  */
 function dnsPayload(): Uint8Array {
   const header = [...randomBytes(2), 0x01, 0x00, 0, 1, 0, 0, 0, 0, 0, 0];

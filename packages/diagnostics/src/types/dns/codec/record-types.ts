@@ -132,7 +132,7 @@ export function parseRecordType(text: string): ParsedRecordType {
   return { ok: true, recordType: { code, name: recordTypeName(code) } };
 }
 
-/** The nearest name; if none is near, a name of two letters that are swapped or have one more among them. */
+/** The nearest name; else a name of two letters that `name` has swapped, or MX, NS or DS if it has one letter more. */
 function meantBy(name: string): string | undefined {
   const names = Object.keys(codes);
   const swapped = name.length === 2 ? `${name[1]}${name[0]}` : undefined;

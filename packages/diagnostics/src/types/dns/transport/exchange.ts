@@ -86,7 +86,7 @@ const unreachable: ReadonlySet<Failure['code']> = new Set([
   'administratively_prohibited',
 ]);
 
-/** Attributes a failure to the resolver, because the target of a dns check is the name. */
+/** Attributes a failure of the queried server to the resolver, because the target of a dns check is the name. */
 export function resolverFailure(failure: Failure): Failure {
   if (unreachable.has(failure.code)) {
     const source = failure.source === 'target' ? 'resolver' : failure.source;
