@@ -1,6 +1,6 @@
 /**
- * Tolerated error of the clock. Certificates and DNSSEC signatures, which are checked against it, are valid for longer;
- * deadlines do not depend on it.
+ * Tolerated error of the clock. Certificates, which are checked against it, are valid for longer, and so are DNSSEC
+ * signatures, which a resolver on this machine checks; deadlines do not depend on it.
  */
 const MOST_OFFSET_MS = 2 * 60 * 60 * 1_000;
 

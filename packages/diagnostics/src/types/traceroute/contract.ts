@@ -41,7 +41,7 @@ export const MAX_MTU_PACKETS = 48;
  */
 export const MAX_FULL_SIZE_PACKETS = 16;
 /**
- * Bytes with which `traffic` counts packets: the largest packet of the search for the path MTU, and the least for a
+ * Bytes with which `traffic` counts packets: those of the search for the path MTU and of full size, and at least each
  * packet of the trace.
  */
 const [MAX_MTU_BYTES, PACKET_BYTES] = [1_500, 128];

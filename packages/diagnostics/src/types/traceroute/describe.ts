@@ -48,7 +48,7 @@ type Undefinable<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
 /**
  * That packets of the protocol vanish in full size, or do not although echo requests do; null if they arrive as those
- * do.
+ * do, and without a result about them.
  */
 function fullSizeOf({ fullSize, protocol = 'icmp', mtuBlackHole }: Sizes): string | null {
   if (fullSize === undefined || (fullSize.arrives && typeof mtuBlackHole !== 'number')) return null;

@@ -82,7 +82,7 @@ function between(low: number, high: number): readonly number[] {
 }
 
 /**
- * Proves by pairs of packets that one size is answered and the next larger one vanishes. If a larger packet is answered
+ * Proves by pairs of packets that one size is answered and a larger one vanishes. If a larger packet is answered
  * after all, by the target or a router, that answer is returned: the loss was random, or the router delays its errors.
  */
 export async function prove(

@@ -41,8 +41,8 @@ export async function sizeFields(
 }
 
 /**
- * Null for echo requests, which the search sends anyway, for a size that the request has chosen, if the trace failed or
- * did not reach the target, if no source address is known, and if the packets prove nothing.
+ * Null for echo requests, which the search sends anyway, for a size that the request has chosen, if the trace failed,
+ * was abandoned or did not reach the target, if no source address is known, and if the packets prove nothing.
  */
 async function fullSizeOf(
   trace: Trace,

@@ -111,7 +111,7 @@ class Surveyor {
     this.soles[ttl] = soleAt(ttl, this.located, this.soles, (flow) => this.hasEnded(flow, ttl));
   }
 
-  /** Leaves out the slots whose silence is to be verified, and adds them to `again`. */
+  /** Leaves out the slots whose silence is not proved, and adds those to be probed next to `again`. */
   private settled(parent: Vertex, slots: readonly Slot[], elsewhere: readonly Slot[]): readonly Slot[] {
     const after = this.answeredAfter.get(parent) ?? [];
     const isSilent = (slot: Slot): boolean => this.isSilent(slot);

@@ -14,7 +14,7 @@ export interface Asked {
  * Records the first answer to a packet. A further one is only counted, and over TCP not even that unless it is an ICMP
  * error: a target repeats its SYN-ACK until the kernel resets the connection.
  *
- * @returns whether it is the first answer
+ * @returns whether it was recorded
  */
 export function takeAnswer(
   packet: TracePacket,

@@ -8,15 +8,15 @@ import type { Trace } from './trace-state.ts';
 export const ECHO_REQUESTS = 3;
 const WAIT_MS = 1_000;
 
-/** A router or firewall that refuses the port with its own address, and its hop. */
+/** A sender that refused the port with another address than the target's, and the hop at which it did. */
 export interface Refuser {
   readonly address: string;
   readonly hop: number;
 }
 
 /**
- * The router that refused the port with an address other than the target's; undefined without one, or if the target
- * itself answered any datagram.
+ * The sender that refused the port with an address other than the target's; undefined without one, if the target itself
+ * answered any datagram, or if the hop is not known.
  */
 export function foreignRefuser({ packets, views }: Trace, destination: string): Refuser | undefined {
   const answers = packets.flatMap(({ flow, answer }) => (answer?.kind === 'target' ? [{ flow, answer }] : []));

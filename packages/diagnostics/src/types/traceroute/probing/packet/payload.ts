@@ -28,7 +28,7 @@ export function payloadTemplate({ tag, bytes, family, headerBytes = HEADER_BYTES
   return payload;
 }
 
-/** `cut off` for a quotation that has nothing there, or the zeros with which RFC 4884 pads it. */
+/** `cut off` for a quotation that has only a part or nothing there, or the zeros with which RFC 4884 pads it. */
 export function startsWith(bytes: Uint8Array, cookie: Uint8Array): 'yes' | 'no' | 'cut off' {
   const there = bytes.subarray(0, cookie.length);
   if (there.every((byte) => byte === 0)) return 'cut off';
