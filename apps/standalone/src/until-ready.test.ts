@@ -26,8 +26,8 @@ describe('waiting until the service is ready', () => {
     askedFrom = [];
     server = createServer((request, response) => {
       askedFrom.push(request.socket.remoteAddress!);
-      const probes = answers.length > 1 ? answers.shift()! : answers[0]!;
-      const answer = request.url === '/healthz' ? { status: 200, body: {} } : probes;
+      const next = (): (typeof answers)[number] => (answers.length > 1 ? answers.shift()! : answers[0]!);
+      const answer = request.url === '/healthz' ? { status: 200, body: {} } : next();
       response.writeHead(answer.status).end(JSON.stringify(answer.body));
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
