@@ -18,7 +18,7 @@ import { createCore, type Core, type CoreOptions } from '../src/core.ts';
 import { readAlarm, readInterval, type ReadDefinition } from '../src/monitors/definition.ts';
 import type { Log } from '../src/redis/log.ts';
 
-/** A check type with a configurable budget, one measured field and one field that the coordinator adds. */
+/** A check type with a configurable budget, two measured fields and one field that the coordinator adds. */
 export const echo: AnyCheckType = {
   type: 'echo',
   title: 'Echo',

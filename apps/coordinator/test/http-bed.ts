@@ -15,7 +15,7 @@ import { CHECK_ID, highLimits, highTargetLimits, fakeJudgeTarget, noMonitors, st
 export interface HttpBed {
   readonly server: RunningServer;
   readonly url: string;
-  /** Every request that the HTTP layer admitted. */
+  /** Every request that the HTTP layer admitted; none if the test replaces `create`. */
   readonly created: AcceptedRequest[];
   /** Checks that can be read, by id. */
   readonly stored: Map<string, Check>;

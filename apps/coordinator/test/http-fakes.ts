@@ -6,7 +6,7 @@ import type { JudgeTarget } from '../src/http/requests/accept-request.ts';
 
 export const CHECK_ID = 'qPUXvL1sQx2rGJm0Zf7N4w';
 
-/** Fake policy: names that end in `.invalid` are malformed, 10.* is refused, and hosts become lower case. */
+/** Fake policy: names that end in `.invalid` are malformed, 10.* is refused, and other targets become lower case. */
 export const fakeJudgeTarget: JudgeTarget = ({ host: target, hostKind }) => {
   const host = hostKind === 'url' && URL.canParse(target) ? new URL(target).hostname : target;
   if (host.endsWith('.invalid')) return { verdict: 'malformed', message: 'The host has an odd form.' };

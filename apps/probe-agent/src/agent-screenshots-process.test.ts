@@ -26,7 +26,7 @@ const children: ChildProcess[] = [];
 
 beforeAll(async () => {
   rig = await startRig();
-  // Requests below /held are never answered.
+  // Only requests for / are answered.
   site = createServer((request, response) => {
     asked.push(request.url ?? '');
     if (request.url === '/') response.setHeader('Content-Type', 'text/html').end('<body style="background: lime">');

@@ -40,7 +40,8 @@ describe('clients that go away end what they asked for', () => {
     captured.split('\n').filter((line) => line.includes(`> ${host}: ICMP echo request`)).length;
 
   /**
-   * On a busy machine a client opens its stream some packets after the first one; before that, its end is not noticed.
+   * Waits for some packets: on a busy machine a client opens its stream only after the first ones, and before that its
+   * end is not noticed.
    */
   async function untilMeasured(host: string, packets = 3): Promise<void> {
     while (requestsTo(host) < packets) await sleep(100);

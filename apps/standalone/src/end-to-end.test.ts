@@ -14,7 +14,7 @@ import { PAGE, startTargets, type Targets } from '../test/targets.ts';
 
 const probeIds = ['demo-1', 'demo-2', 'demo-3'];
 
-/** Raw sockets need root or CAP_NET_RAW; in CI they are required. */
+/** Raw sockets need root, or CAP_NET_RAW, which is not looked for; in CI they are required. */
 const hasRawSockets = process.getuid?.() === 0 || process.env['CI'] !== undefined;
 
 /** Time limit of a wait: normally a few seconds, more on a busy machine. */
@@ -277,7 +277,7 @@ describe('the whole service on one machine', () => {
   it(
     'ends the share of an agent that is killed as interrupted, once the agent is back',
     async () => {
-      // The longest possible check, so that the agent is back well before its deadline.
+      // A long check, so that the agent is back well before its deadline.
       const { checkId } = await client.startCheck({
         ...(hasRawSockets
           ? { type: 'ping', host: '127.0.0.1', options: { count: 16, interval: 1_000 } }

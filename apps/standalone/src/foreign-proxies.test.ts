@@ -40,7 +40,7 @@ const manyRequests = {
 };
 /** Interval between two checks. */
 const EVERY_MS = 300;
-/** Number of checks before the first gateway stops, and after the last agent is back. */
+/** Number of checks before the first gateway stops, between the two stops, and after the last agent is back. */
 const SOME = 5;
 
 /** A target that answers after a moment. */

@@ -15,11 +15,11 @@ const WAIT_LIMIT_MS = 240_000;
 const main = bundledProgram('standalone');
 const executable = findRedisServer(process.env['PATH']!)!;
 
-/** At a millisecond per key a load lasts longer than the test. */
+/** At a millisecond per key a load takes 200 s, longer than the test. */
 const KEYS = 200_000;
 const FILL = `for i = 1, ${KEYS} do redis.call('SET', i, i) end`;
 
-/** @returns PATH with a Redis that loads its data slowly, and serves signals and clients after each key */
+/** @returns PATH with a Redis that loads its data slowly, and often serves signals and clients meanwhile */
 function slowRedis(folder: string): string {
   const bin = `${folder}-bin`;
   mkdirSync(bin);

@@ -13,7 +13,10 @@ import { superviseRedis, type RedisProcess, type SupervisedRedis } from './super
 
 const executable = findRedisServer(process.env['PATH']!)!;
 const SHIPPED = new URL('../../../infra/redis/redis.conf', import.meta.url);
-/** Settings that differ between deployments: ports, certificates, folders, and the connections of many agents. */
+/**
+ * Settings that differ between deployments: addresses and ports, certificates, folders, logins, and the connections of
+ * many agents.
+ */
 const OF_A_DEPLOYMENT = /^(port|bind|tls-|dir|aclfile|tcp-|maxclients)/;
 
 async function configuration(url: string, names: readonly string[]): Promise<Record<string, string>> {

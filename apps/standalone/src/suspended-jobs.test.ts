@@ -13,7 +13,7 @@ import { unpackPackages } from '@vantage/test-support/debian-packages';
 import { end, startGatewayService, type GatewayService, type StartedAgent } from '../test/gateway-service.ts';
 import { startRelay, type Relay } from '../test/relay.ts';
 
-/** Only packets to addresses of this network are counted; each test has one address. */
+/** Only packets to addresses of this network are counted; each probe of a test has a separate one as its target. */
 const COUNTED = '127.9.6.0/24';
 const ROUNDS = 60;
 /**
@@ -27,7 +27,7 @@ const record = ['--name', 'A', '--datacenter', 'B', '--country', 'DE', '--isp', 
 
 let service: GatewayService;
 let capture: ChildProcess;
-/** The begin of a line of the capture. */
+/** The beginning of a line of the capture that is not complete yet. */
 let captured = '';
 /** Times at which packets were sent to an address, milliseconds since the epoch. */
 const sentTo = new Map<string, number[]>();

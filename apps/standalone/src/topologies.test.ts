@@ -15,7 +15,7 @@ import { startTargets, type Targets } from '../test/targets.ts';
 
 const executable = findRedisServer(process.env['PATH'] ?? '')!;
 
-/** Raw sockets need root or CAP_NET_RAW; in CI they are required. */
+/** Raw sockets need root, or CAP_NET_RAW, which is not looked for; in CI they are required. */
 const hasRawSockets = process.getuid?.() === 0 || process.env['CI'] !== undefined;
 
 describe.each([

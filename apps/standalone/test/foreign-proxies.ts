@@ -57,7 +57,7 @@ export async function startNginx(options: FrontOptions): Promise<ForeignProxy> {
   const module = `${unpacked.folder}/usr/lib/nginx/modules/ngx_stream_module.so`;
   const tls = `ssl proxy_protocol; ssl_certificate ${certificateFile}; ssl_certificate_key ${keyFile};`;
   const text = shipped('nginx.conf', [
-    // First, because later folders may be below it.
+    // First, because the folder in later texts may be below /tmp.
     ['/tmp/', `${folder}/`],
     ['include /etc/nginx/modules-enabled/*.conf;', `daemon off; master_process off; load_module ${module};`],
     ['/dev/stderr', join(folder, 'nginx.log')],

@@ -142,7 +142,7 @@ function forkService(module: string, env: Readonly<Record<string, string>>): Chi
     env: programEnv(env),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
-  // A full pipe would block the agent.
+  // A full pipe would block the process.
   child.stdout!.resume();
   child.stderr!.resume();
   return child;

@@ -36,9 +36,9 @@ async function readKey(redis: Redis, key: string): Promise<string> {
   return Array.isArray(value) ? value.flat(Number.POSITIVE_INFINITY).join('\n') : String(value);
 }
 
-/** Watches every command that writes, those of scripts included. */
+/** Watches every command, those of scripts included. */
 export async function watchWrites(redis: Redis): Promise<{
-  /** Families of keys by what `foundIn` finds in the texts that were written to them. */
+  /** By each thing that `foundIn` finds in a command, the families of the first keys of such commands. */
   readonly families: (foundIn: (text: string) => readonly string[]) => Readonly<Record<string, readonly string[]>>;
   readonly stop: () => void;
 }> {

@@ -124,8 +124,8 @@ const bodies: Readonly<Record<string, Buffer>> = {
 };
 
 /**
- * A token server for the client `u` with the secret `s3 cret&`, at `/token/<kind>`. The token contains the form that
- * was sent.
+ * A token server for the client `u` with the secret `s3 cret&`, at `/token/<kind>`. The token contains the scope and
+ * the audience that were asked for.
  */
 function giveToken(kind: string, request: IncomingMessage, response: ServerResponse): void {
   const chunks: Buffer[] = [];

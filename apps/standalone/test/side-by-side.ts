@@ -8,7 +8,7 @@ import { startService } from './service.ts';
 
 export const EXPORTER_PACKAGES = ['prometheus-blackbox-exporter'];
 
-/** Series by name and labels, without labels that blackbox_exporter lacks. */
+/** Series by name and labels, without the series and labels that Vantage alone has. */
 export type Series = ReadonlyMap<string, number>;
 
 /** Vantage and blackbox_exporter with the same file of modules; `vantage` and `exporter` are their URLs. */
@@ -66,7 +66,7 @@ async function scrape(base: string, query: Query): Promise<Series> {
   return new Map(shared.toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-/** Times differ between runs: only their presence is compared. */
+/** Durations differ between runs: only their presence is compared. */
 export function comparable(series: Series): readonly (readonly [string, unknown])[] {
   return [...series].map(([name, value]) => {
     if (!/_seconds($|\{)/.test(name) || /timestamp/.test(name)) return [name, value];

@@ -17,8 +17,8 @@ export interface Targets {
   readonly httpPort: number;
   readonly httpsPort: number;
   /**
-   * Answers 127.0.0.1 for names below example.com, but 192.168.1.1 for `private.example.com`; also ::1 for
-   * `both.example.com`, NXDOMAIN for `missing.example.com`, and REFUSED for `refused.example.com`.
+   * Answers 127.0.0.1 for names in example.com, but 192.168.1.1 for `private.example.com`; also ::1 for
+   * `both.example.com`, REFUSED for `refused.example.com`, and NXDOMAIN for `missing.example.com` and names elsewhere.
    */
   readonly dnsPort: number;
   /** File of the CA certificate of the HTTPS server. */

@@ -50,7 +50,7 @@ const views = [
   ['round trips', `/c/${tcpCheck.testId}/compare/${laterPort.testId}`, 'edian round trip'],
 ] as const;
 
-/** Texts of the table cells that lie outside of what the element shows before it is scrolled. */
+/** An expression for the texts of the table cells that lie outside of what the element shows before it is scrolled. */
 function hiddenCells(selector: string): string {
   return `[...document.querySelectorAll('${selector} :is(th, td)')].filter((cell) =>
     cell.getBoundingClientRect().right > cell.closest('.scroll').getBoundingClientRect().right + 1).map((cell) => cell.innerText)`;

@@ -22,7 +22,7 @@ import { itInBrowser } from './it-in-browser.ts';
 
 jest.setTimeout(6 * WAIT_LIMIT_MS);
 
-/** Raw sockets need root or CAP_NET_RAW; in CI they are required. */
+/** Raw sockets need root, or CAP_NET_RAW, which is not looked for; in CI they are required. */
 const hasRawSockets = process.getuid?.() === 0 || process.env['CI'] !== undefined;
 
 describe('the page of the whole service', () => {
@@ -199,7 +199,7 @@ describe('the page of the whole service', () => {
   });
 });
 
-/** Waits until probes offer screenshots, after the browser's self-test. */
+/** Waits until a probe offers screenshots, after the self-test of its browser; throws after three minutes. */
 async function untilScreenshots(url: string): Promise<void> {
   const client = createClient({ baseUrl: url });
   for (const giveUpAt = performance.now() + 3 * WAIT_LIMIT_MS; performance.now() < giveUpAt; await sleep(200)) {

@@ -84,7 +84,10 @@ async function add(queue: Queue): Promise<void> {
   for (const { id, name, data } of jobs) await queue.add(name, data, { jobId: id, attempts: 1, timestamp: 1_700_000 });
 }
 
-/** All keys of a probe's queue with their values, except BullMQ's event log and its marker for waiting jobs. */
+/**
+ * All keys of a probe's queue, lists and hashes with their contents and others with their type, except BullMQ's event
+ * log and its marker for waiting jobs.
+ */
 async function stateOf(probe: string): Promise<Readonly<Record<string, unknown>>> {
   const prefix = `${redisKeys.queuePrefix(probe)}:${JOB_QUEUE}:`;
   const names = (await admin.keys(`${prefix.replaceAll(/[{}]/g, '?')}*`)).toSorted();

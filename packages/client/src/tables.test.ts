@@ -4,7 +4,7 @@ import { asCsv, asJsonLines } from './tables.ts';
 
 const probes = { 'fra-1': { countryCode: 'DE', city: 'Frankfurt, Main', asNumber: 'AS64496', isp: 'Example "One"' } };
 
-/** The columns of `fra-1`. */
+/** The columns about the place of `fra-1`. */
 const ofProbe = {
   probeCountryCode: 'DE',
   probeCity: 'Frankfurt, Main',

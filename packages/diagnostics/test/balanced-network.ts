@@ -80,7 +80,7 @@ export const networks: Readonly<Record<string, Network>> = {
   'by packet, unequal': { ...diamond(FIRST, 'end', [1, 2], 'packet'), ...end },
 };
 
-/** Random numbers from 0 to 1 that follow from a seed (mulberry32). */
+/** Random numbers from 0 to below 1 that follow from a seed (mulberry32). */
 export function randomOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -119,8 +119,8 @@ export function linksOf(network: Network): ReadonlySet<string> {
 }
 
 /**
- * The links that packets can prove: behind a per-packet balancer, between two hops with several routers each, nothing
- * reveals which leads to which.
+ * The links that packets can prove: in a network with a per-packet balancer, between two hops with several routers
+ * each, nothing reveals which leads to which.
  */
 export function provableLinks(network: Network): ReadonlySet<string> {
   const hops: ReadonlySet<string>[] = [new Set([FIRST])];

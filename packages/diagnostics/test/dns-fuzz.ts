@@ -45,7 +45,7 @@ export function decodeHostile(bytes: Uint8Array): string {
   }
 }
 
-/** Pseudo-random numbers from 0 up to 1, the same for the same seed (mulberry32). */
+/** Pseudo-random numbers from 0 to below 1, the same for the same seed (mulberry32). */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {

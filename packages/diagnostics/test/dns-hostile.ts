@@ -48,7 +48,7 @@ function raw(query: WireQuery, octets: readonly number[], answers = 1): Buffer {
   return Buffer.concat([head, Buffer.from(octets)]);
 }
 
-/** A record of type A whose owner is a pointer to the question. */
+/** A record of type A; by default its owner is a pointer to the question. */
 const pointed = (data: readonly number[], owner: readonly number[] = [0xc0, 12]): number[] => [
   ...owner,
   ...u16(1),

@@ -6,7 +6,7 @@ import { unpackPackages } from '@vantage/test-support/debian-packages';
 import { dig } from '@vantage/test-support/dns/dig';
 import type { Certificate } from '@vantage/test-support/dns/server';
 
-/** A validating resolver (BIND) on loopback, with TLS and HTTPS if it has a certificate. */
+/** A validating resolver (BIND) on loopback, over UDP, TCP, TLS and HTTPS. */
 export interface Named {
   readonly port: number;
   readonly tlsPort: number;

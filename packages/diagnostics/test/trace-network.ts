@@ -76,7 +76,7 @@ export function arrived(sent: FakeSent, rttMs = sent.ttl): FakeAnswer {
   return { protocol: 'icmp', data: echoReplyTo(4, sent.packet), from: sent.destination, hopLimit: 60, rttMs };
 }
 
-/** Sent packets other than those of the path MTU search. */
+/** Sent packets shorter than 200 bytes: not the large ones that ask for sizes. */
 export function ofTrace({ sent }: FakePackets): readonly FakeSent[] {
   return sent.filter(({ packet }) => packet.length < 200);
 }

@@ -151,7 +151,7 @@ function countsHold({ headline, verdict, counts, agree }: Summary): boolean {
     (!headline.includes('the one probe that') || counted === 1) &&
     (verdict === 'unknown' ||
       (ofSilent === undefined ? silent === 0 : ofSilent === (silent === 1 ? 'one' : String(silent)))) &&
-    // Silent probes have measured, too: a headline that counts “those that have measured” must include them.
+    // Silent probes have measured, too: with one of them, no other is “the one probe that has measured”.
     (!headline.includes('that has measured') || silent === 0)
   );
 }

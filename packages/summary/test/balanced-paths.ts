@@ -2,7 +2,7 @@ import type { SparseResultOf } from '../src/probe-result.ts';
 import type { Random } from './generate.ts';
 import { trace } from './results.ts';
 
-/** A router, or alternatives of a load balancer, each with the hops behind it. */
+/** A router, or the alternatives of a load balancer, each a list of its hops. */
 export type Segment = string | readonly (readonly string[])[];
 
 export interface TraceOptions {

@@ -1,4 +1,4 @@
-/** Pseudo-random numbers from 0 to 1, reproducible by seed (mulberry32). */
+/** Pseudo-random numbers from 0 to below 1, reproducible by seed (mulberry32). */
 export type Random = () => number;
 
 export function seeded(seed: number): Random {

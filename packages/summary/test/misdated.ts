@@ -1,6 +1,6 @@
 import { refused } from './results.ts';
 
-/** A certificate that is valid at the end of the check, and refused by the clock of the probe. */
+/** A result whose certificate is valid at the end of the check, and was refused by the clock of the probe. */
 export function misdated(code: 'tls_expired' | 'tls_not_yet_valid'): ReturnType<typeof refused> {
   const result = refused(code);
   const dates = { validFrom: '2025-12-01T00:00:00.000Z', validUntil: '2026-02-01T00:00:00.000Z' };

@@ -54,7 +54,7 @@ export function tls(fingerprint256: string, fields: Partial<Tls> = {}, issuer = 
   };
 }
 
-/** A refused certificate, with its fields. */
+/** A result with a refused certificate and its fields. */
 export function refused(
   code: 'tls_expired' | 'tls_hostname_mismatch' | 'tls_self_signed' | 'tls_revoked' | 'tls_not_yet_valid',
 ): Final<'http'> {

@@ -14,7 +14,7 @@ afterEach(async () => {
 const never = new Promise<never>(() => undefined);
 const valid = { type: 'tcp', host: 'a.example', port: 443 };
 const OTHER_ID = CHECK_ID.replace('q', 'r');
-/** A key that may do everything. */
+/** A key with every scope. */
 const key = { name: 'all', scopes: ['check', 'read', 'monitor'], limit: 1_000, allow: [] } as unknown as ApiKey;
 
 /** Methods of a path of the OpenAPI document. */

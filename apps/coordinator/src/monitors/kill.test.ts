@@ -149,8 +149,8 @@ function taskOf(messageId: string, url: string): ChangeTask {
 }
 
 /**
- * True if no tick is missing between two runs without a reason: only a run that started more than an interval late may
- * skip ticks.
+ * True if no tick is missing between two runs without a reason: ticks may be missing only after a run that started more
+ * than an interval late.
  */
 function follows(before: RunRecord, run: RunRecord): boolean {
   return run.atMs - before.atMs === EVERY_MS || before.startedMs! - before.atMs > EVERY_MS;

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 
 import { createRedisClock } from './clock.ts';
 
-/** Offset of the clock of Redis from that of this process. */
+/** Offset of the clock of Redis from the monotonic clock of this process. */
 const AHEAD_MS = 1_800_000_000_000;
 
 /** A fake Redis that replies to `TIME` at once. */

@@ -57,7 +57,7 @@ export function withDeadlineMissed(check: Check): Check {
   return { ...check, results: Object.fromEntries(results) as Check['results'] };
 }
 
-/** A trace of the crowd in which each probe meets six distinct routers. */
+/** A trace of the crowd in which each probe meets six routers that no other one meets, and then those of `check`. */
 export function widelyTraced(check: Check): Check {
   const { results } = crowded(check);
   const wide = Object.entries(results).map(([id, result], index) => {

@@ -12,7 +12,7 @@ afterEach(() => {
   for (const close of closers.splice(0)) close();
 });
 
-/** Answers each request with this text, and nothing after it. */
+/** Answers the first bytes of each connection with this text, and nothing after them. */
 async function startProxy(answer: string): Promise<{ readonly url: string; readonly connection: Promise<Socket> }> {
   const connection = Promise.withResolvers<Socket>();
   const server = createServer((socket) => {

@@ -14,7 +14,9 @@ afterEach(closeAll);
 
 const OK = 'HTTP/1.1 200 OK\r\n';
 const MEBIBYTE = 1024 * 1024;
-/** Expected fields for a head that did not begin, one that ended after its first header, and a complete one. */
+/**
+ * Expected fields for a head of which nothing could be read, one that could be read up to a header, and a complete one.
+ */
 const NONE = { rt: null };
 const PART = {
   rt: null,

@@ -4,7 +4,7 @@ import { parseModules } from '../parse-modules.ts';
 import { checkRequest } from '../request/check-request.ts';
 import { describeModule } from './describe-module.ts';
 
-/** The module of a file with these options of http. */
+/** Parses a file with one module `m` that has these options of http. */
 function parse(options: string) {
   const parsing = parseModules(`modules:\n  m:\n    prober: http\n    http:\n      ${options}\n`);
   if (!parsing.ok) throw new Error(JSON.stringify(parsing.faults));

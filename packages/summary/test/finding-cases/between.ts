@@ -29,7 +29,10 @@ const back = (path: readonly string[], fields: Parameters<typeof trace>[1] = {})
   trace(path, { target: nearFra, ...fields });
 const [atNyc, atFra] = [`${nearNyc} 9 9 9`, `${nearFra} 9 9 9`];
 
-/** Four routers, each of which answers with the address that faces the sender: .1 and .2 are the ends of a link. */
+/**
+ * Four routers, each of which answers with the address that faces the sender: the ends of a link are .1 and .2, or .5
+ * and .6.
+ */
 const symmetric = [
   there(['100.64.1.1 1', '198.51.100.2 2', '192.0.2.2 3', '192.0.2.6 4', atNyc]),
   back(['100.64.9.1 1', '192.0.2.5 2', '192.0.2.1 3', '198.51.100.1 4', atFra]),

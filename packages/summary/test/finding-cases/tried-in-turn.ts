@@ -7,7 +7,7 @@ const bothDead = bad('timed_out', { deadAddresses: [dead(one), dead(two)] });
 const bothFamiliesDead = bad('timed_out', { deadAddresses: [dead(one), dead(six)] });
 const firstDead = http(200, { resolvedIp: two, deadAddresses: [dead(one)] });
 
-/** Results of http checks that tried several addresses: none distinguishes the probes that fail. */
+/** Http checks that tried several addresses: no address and no family distinguishes the probes that fail. */
 export const triedInTurn = {
   ofOneAddress: [
     [

@@ -5,7 +5,7 @@ import { createProbeCapacity, MOST_QUEUED, type ProbeCapacity } from './probe-ca
 
 const CAPACITY = 20;
 
-/** A manual clock, and a probe that is filled until it has no capacity. */
+/** A manual clock, and a probe that `fill` gives jobs until it has no capacity or has got `most`. */
 function bed() {
   let nowMs = 0;
   let made = 0;

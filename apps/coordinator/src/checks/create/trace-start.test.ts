@@ -11,7 +11,7 @@ const check: NewCheck = { id, type: 'ping', host: 'h', createdAt: 0, deadlineAt:
 const job: Job = { v: 1, checkId: id, type: 'ping', params: {}, deadlineAt: 1 };
 const jobs: readonly NewJob[] = check.probes.map((probe) => ({ probe, id, job }));
 
-/** Records spans in the order of their start, with their attributes. */
+/** Numbers spans in the order of their start; `said` has their failures and ends, each with the probe of the span. */
 function record(): { readonly tracing: Tracing; readonly said: string[] } {
   const said: string[] = [];
   let count = 0;

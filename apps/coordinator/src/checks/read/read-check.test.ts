@@ -149,7 +149,7 @@ describe('the time for which a check is kept', () => {
   });
 
   it('leaves no key of a check behind without an end, and none at all when it is over', async () => {
-    // The coordinator that ends a check sets the time; only one may be running here.
+    // The coordinator that ends a check sets how long its keys live; only one may be running here.
     await bed.core.close();
     const brief = bed.startCore({ retentionSeconds: 5 });
     await until(async () => {

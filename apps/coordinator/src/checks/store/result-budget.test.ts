@@ -151,7 +151,8 @@ describe('the budget of results', () => {
   });
 
   it('keeps the newest records of removed checks, of each client and in all, and forgets the others', async () => {
-    // Room for the records of 3 evicted checks of one client and of 6 in total, but for no results.
+    // Room for the records of 3 evicted checks of one client and of 6 in total, and for the results of one check of a
+    // client and of two in total.
     const budget = open(64 * 6 * REMOVED_BYTES, 64 * 3 * REMOVED_BYTES);
     const reason = async (id: string): Promise<string | null> => bed.redis.hget(redisKeys.check(id), 'evicted');
     const reasons = async (ids: readonly string[]): Promise<readonly string[]> => {

@@ -14,7 +14,7 @@ const networks = ['AS1', 'AS2', 'AS2', 'AS3', 'AS4'];
 type Letter = 'ok' | 'failing' | 'unmeasured';
 type Draw = () => number;
 
-/** Reproducible numbers from 0 to 1 (mulberry32). */
+/** Reproducible numbers from 0 to below 1 (mulberry32). */
 function random(seed: number): Draw {
   let state = seed;
   return () => {
@@ -86,7 +86,7 @@ const slow: Shape = (draw) => {
   return (_tick, chance) => ['failing', probe(chance), 'ok', 'ok', 'ok'];
 };
 
-/** A flapping network that pauses for a hundred of 400 ticks: it is known, forgotten, and known again. */
+/** As `flapping`, but the network pauses for a hundred of 400 ticks: it is known, forgotten, and known again. */
 const inTurns: Shape = (draw) => {
   const letters = flapping(draw);
   return (tick, chance) => {

@@ -6,7 +6,7 @@ describe('continents', () => {
   it('have every country of the world', () => {
     const names = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' });
     const letters = Array.from({ length: 26 }, (_, index) => String.fromCodePoint(65 + index));
-    // Entries of the list of regions that are not countries: groups, private codes, and withdrawn codes.
+    // Entries of the list of regions that are not countries: groups, and private, reserved and withdrawn codes.
     const others = new Set([
       'AC',
       'AN',

@@ -164,7 +164,10 @@ function trustAnchor(zone: string, key: string): string {
   return `--trust-anchor=${zone.slice(0, -1)},${tag},${algorithm},2,${digest}`;
 }
 
-/** The query, the result of delv, which validates independently, and the verdict of a validating resolver. */
+/**
+ * The query, the zone of delv's trust anchor, the result of delv, which validates independently, and the verdict of a
+ * validating resolver.
+ */
 const questions = [
   [`www.${nsec}`, 'A', nsec, 'fully validated', 'validated'],
   [`gone.${nsec}`, 'A', nsec, 'negative response, fully validated', 'validated'],

@@ -42,7 +42,10 @@ afterAll(async () => {
   await Promise.all(stops.map((stop) => stop()));
 });
 
-/** A signed root and two signed zones, one with an address that was changed after it was signed. */
+/**
+ * A signed root, a zone without signatures and two signed ones, one with an address that was changed after it was
+ * signed.
+ */
 async function startLab(): Promise<Lab> {
   const root = await signZone('.', `${head}example. NS ns.example.\nns.example. A 127.0.0.1\n`);
   const [good, bogus] = [await signZone(GOOD, zone), await signZone(BOGUS, zone)];

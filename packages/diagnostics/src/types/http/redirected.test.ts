@@ -14,7 +14,7 @@ const itWithCurl = itNeeding(curlVersion() === null ? 'curl not found' : null, p
 const { start, closeAll } = servers();
 afterEach(closeAll);
 
-/** A server whose answer to `/` redirects, and to `/fails` is 503. */
+/** A server that answers `/fails` with 503, and any other path with a redirect. */
 function serve(location: string): Promise<number> {
   return start(
     createServer((request, response) =>

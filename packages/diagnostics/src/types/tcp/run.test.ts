@@ -159,7 +159,7 @@ describe('a tcp check', () => {
   });
 
   it('is an error of the probe where it has no way for the SYN', async () => {
-    // Every kernel refuses TCP to a broadcast address with "no route", whatever the routes are.
+    // Linux refuses TCP to a broadcast address with “network is unreachable”, whatever the routes are.
     const address = '255.255.255.255';
     const target = { host: address, address, family: 4 as const, addresses: [address], resolveMs: 0 };
     const admit = async () => ({ admitted: true, target }) as const;

@@ -6,7 +6,7 @@ import { arrived, expired, router, TARGET, traceOver, unreachable } from '../../
 import { parseTcp } from '../../sockets/wire/transport.ts';
 import { MAX_FULL_SIZE_PACKETS, MAX_PACKETS } from './contract.ts';
 
-/** Seeds of each randomized case; the environment variable `RUNS` sets more. */
+/** Number of seeds of each randomized case; the environment variable `RUNS` sets another one. */
 const RUNS = Number(process.env['RUNS'] ?? 12);
 const DISTANCE = 4;
 /** Packets of the trace are smaller, those that ask for sizes larger, but for the small ones of the pairs. */

@@ -12,7 +12,7 @@ const FULL_TTL = 64;
 
 type Answer = (sent: FakeSent) => readonly FakeAnswer[];
 
-/** A path whose target answers as the function says. */
+/** A path whose target answers small packets as the function says, and large ones always. */
 function to(target: Answer): Answer {
   return (sent) =>
     sent.ttl < HOPS ? [expired(sent, router(sent.ttl))] : sent.packet.length > 200 ? [arrived(sent)] : target(sent);

@@ -6,7 +6,10 @@ import { limitedInGroups } from '../../../test/spaced-groups.ts';
 
 const kept = '.'.repeat(20);
 
-/** A trace in rounds: of each hop `.` for an answer, `*` for none, one mark per round. */
+/**
+ * A trace in rounds over one router, which always answers: one mark per round for the target, `.` for an answer, `*`
+ * for none.
+ */
 function inRounds(target: string, fields: Parameters<typeof trace>[1] = {}): ReturnType<typeof trace> {
   const row = (text: string): string => Array.from(text).join(' ').replaceAll('.', '5');
   const rows = [`198.51.100.1 ${row(kept)}`, `203.0.113.1 ${row(target)}`];
