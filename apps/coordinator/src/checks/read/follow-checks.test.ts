@@ -50,6 +50,16 @@ describe('following a check', () => {
 
   afterAll(() => bed.stop());
 
+  it('follows a check of one probe that is named like a field of its record', async () => {
+    await bed.addProbe('shot');
+    const id = await start(['shot']);
+    const live = createLiveChecks({ redis: bed.redis, channels: deafChannels(), master: soleMaster, log: quiet });
+    const check = await live.follow(id, ignore);
+    check?.close();
+
+    expect(check?.since(-1)).toMatchObject([{ probe: 'shot', hasPicture: false }]);
+  });
+
   it('reads each change once, however many follow', async () => {
     let readings = 0;
     const counting = Object.create(bed.redis, {

@@ -68,15 +68,15 @@ export async function readChanges(redis: Redis, id: string, since: number): Prom
   const [version, fields, changed] = reply;
   if (typeof fields === 'string') throw new CheckEvicted(fields);
   if (fields === undefined || changed === undefined) return { version: Number(version) };
+  const record = new Map<string, string>();
+  for (let index = 0; index + 1 < fields.length; index += 2) record.set(fields[index]!, fields[index + 1]!);
   return {
     version: Number(version),
-    changed: { check: checkOf(id, fields), states: statesOf(changed, pictureOf(fields)) },
+    changed: { check: checkOf(id, record), states: statesOf(changed, pictureOf(record.get('shot'))) },
   };
 }
 
-function checkOf(id: string, flat: readonly string[]): Omit<Check, 'results'> {
-  const fields = new Map<string, string>();
-  for (let index = 0; index + 1 < flat.length; index += 2) fields.set(flat[index]!, flat[index + 1]!);
+function checkOf(id: string, fields: ReadonlyMap<string, string>): Omit<Check, 'results'> {
   const completedAt = fields.get('completedAt');
   return {
     testId: id,
@@ -91,9 +91,7 @@ function checkOf(id: string, flat: readonly string[]): Omit<Check, 'results'> {
 }
 
 /** The probe that took the check's screenshot; undefined if none did. */
-function pictureOf(flat: readonly string[]): string | undefined {
-  const at = flat.indexOf('shot');
-  const shot = at === -1 ? '' : flat[at + 1]!;
+function pictureOf(shot = ''): string | undefined {
   if (shot === '') return undefined;
   const { state, probe } = JSON.parse(shot) as Screenshot;
   return state === 'taken' ? (probe ?? undefined) : undefined;
