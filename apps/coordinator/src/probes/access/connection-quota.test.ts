@@ -11,6 +11,7 @@ import { Redis } from 'ioredis';
 
 import { quiet, until } from '../../../test/core-bed.ts';
 import { createConnectionQuota } from './connection-quota.ts';
+import { refusedUser } from './large-requests.ts';
 
 const PASSWORD = 'a-password-of-a-test';
 const USERS = {
@@ -103,5 +104,17 @@ describe('a connection without a login', () => {
     await until(async () => silent.closed);
 
     expect(active.closed).toBe(false);
+  });
+});
+
+describe('the last refused request', () => {
+  it.each(['client-info', 'age-seconds', 'secret'])('has a user, also if its key is named %s', async (key) => {
+    const server = await start([...USERS.password, `user p-fra-1 on >${PASSWORD} ~mine &* +@all`]);
+    const redis = coordinatorAt(`redis://:${PASSWORD}@127.0.0.1:${server.port}`);
+    await once(redis, 'ready');
+    await hold(server, `AUTH p-fra-1 ${PASSWORD}\r\nGET ${key}\r\n`);
+    await until(async () => ((await redis.call('ACL', 'LOG', '1')) as readonly unknown[]).length > 0);
+
+    expect(await refusedUser(redis)).toBe('p-fra-1');
   });
 });

@@ -49,7 +49,9 @@ export async function sendsLargeRequests(
 export async function refusedUser(master: Redis): Promise<string | undefined> {
   try {
     const [entry = []] = (await master.call('ACL', 'LOG', '1')) as readonly (readonly (string | number)[])[];
-    const value = (name: string): string => String(entry[entry.indexOf(name) + 1] ?? '');
+    // Only names are compared: a value may be the name of a key, which the agent chooses.
+    const value = (name: string): string =>
+      String(entry.find((_value, index) => index % 2 === 1 && entry[index - 1] === name) ?? '');
     if (entry.length === 0 || Number(value('age-seconds')) > REFUSED_WITHIN) return undefined;
     return /(?:^| )user=(\S+)/.exec(value('client-info'))?.[1];
   } catch (error) {
