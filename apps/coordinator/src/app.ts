@@ -79,7 +79,7 @@ export interface AppOptions {
   readonly rateLimits: RateLimits;
   readonly targetLimits: TargetLimits;
   readonly modules: Pick<Modules, 'current'>;
-  /** Addresses and CIDRs that may read metrics. */
+  /** Addresses and CIDRs of clients that may scrape without a key. */
   readonly scrapeNetworks: readonly string[];
   readonly streamBounds: StreamBounds;
   readonly streamTimes?: Partial<StreamTimes>;

@@ -29,7 +29,7 @@ export function isShortOfFiles(openFiles: number): boolean {
   return openFiles < MOST + RESERVED;
 }
 
-/** RLIMIT_NOFILE of this process, which Node raises to the hard limit; infinite if there is no `/proc`. */
+/** RLIMIT_NOFILE of this process, which Node raises to the hard limit; infinite without a limit or without `/proc`. */
 export function openFilesLimit(): number {
   try {
     const [, soft = ''] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];

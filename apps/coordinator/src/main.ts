@@ -20,7 +20,7 @@ import { rejectAddress } from './port-fault.ts';
 import { startServer } from './server.ts';
 import { openTelemetry } from './telemetry/telemetry.ts';
 
-/** Timeout of a PTR lookup for a client's address; also bounds `GET /me`. */
+/** Timeout of each DNS lookup for `GET /me`. */
 const NAME_TIMEOUT_MS = 500;
 /** Wait for Redis at the start; then the server listens and reports not ready. */
 const LISTENS_WITHIN_MS = 2_000;

@@ -38,7 +38,7 @@ export interface Handover {
 }
 
 /**
- * Writes the user, then the record, so that every listed probe can work. Existing data is kept, above all the password.
+ * Writes the user, then the record, so that every listed probe can work. An existing user keeps its passwords.
  */
 export async function addProbe(parts: AdminParts, record: ProbeRecord, handover: Handover): Promise<AdminResult> {
   const { id } = record;

@@ -13,7 +13,7 @@ export interface AdminResult {
   /** Sentences for people. */
   readonly said: readonly string[];
   readonly warnings: readonly string[];
-  /** False if a part failed; the exit code is then 1. */
+  /** False if a part failed or nothing was found; the exit code is then 1. */
   readonly done: boolean;
   /** The agent's environment, if it was not written to a file; shown only once. */
   readonly environment?: AgentEnvironment;

@@ -22,7 +22,7 @@ import { createDeadlines, type Deadlines } from './store/deadlines.ts';
 import { createJobQueues, type JobQueues } from './store/job-queues.ts';
 import { createResultBudget, type ResultBudget } from './store/result-budget.ts';
 
-/** A job may wait this long in the queue: the deadline of the shortest check allows for it. */
+/** A job may wait this long in the queue: deadlines allow for it, except those of scrapes with a short timeout. */
 const LONGEST_QUEUE_MS = 2_000;
 const SCREENSHOTS_MAX_BYTES = 256 * 1_048_576;
 
@@ -71,7 +71,7 @@ export function openCheckParts(store: Store, { directory }: ProbeService, option
   const { requests, background, channels, clock, master, log } = store;
   const { tracing = noTracing } = options;
   const retentionMs = options.retentionSeconds * 1_000;
-  // A screenshot is kept for the retention after the deadline of its check, up to a whole check after it was stored.
+  // A screenshot gets the lifetime that its check has left when it is stored.
   const keptMs = retentionMs + LONGEST_CHECK_MS;
   const counters = createCounters();
   const { deadlines, budget } = createCountedDeadlines(store, options, counters, keptMs);

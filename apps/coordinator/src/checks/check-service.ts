@@ -42,7 +42,7 @@ const CLAIM_IDLE_MS = 3_000;
 /** Interval at which completed checks are added to the result budget. */
 const BUDGET_EVERY_MS = TICK_MS;
 
-/** Preloaded into Redis at startup. */
+/** Preloaded whenever Redis connects. */
 const scripts: readonly Script[] = [
   ...checkScripts,
   ...deadlineScripts,

@@ -54,6 +54,7 @@ export interface Checks {
    * @param id given if another coordinator may have started the same check; it is started once only
    * @param first digest of client and `Idempotency-Key`, which names the idempotency record
    * @throws StoreUnavailable if Redis does not accept the check
+   * @throws QueuesFull if the probes have no capacity
    */
   readonly create: (
     request: AcceptedRequest,

@@ -16,7 +16,7 @@ import {
   type SettleDependencies,
 } from './settle-unanswered.ts';
 
-/** A poll waits while this many checks are ending, and starts to end at most this many others. */
+/** A poll waits while this many checks are ending, and starts to end about as many others at most. */
 const AT_ONCE = 100;
 
 /**

@@ -15,7 +15,7 @@ import { MAX_READ_BYTES, removeHeartbeatScript, writeHeartbeatScript } from './h
 
 /** The heartbeats of a gateway's agents: written on change; they expire with the lease of the gateway. */
 export interface Beats {
-  /** Writes the heartbeat of a probe if it has changed. */
+  /** Writes the heartbeat of a probe if it has changed or is due to be written again. */
   readonly beat: (probe: string) => void;
   /** Examines all heartbeats; to be called at an interval. */
   readonly beatAll: () => void;

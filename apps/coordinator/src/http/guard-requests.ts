@@ -154,7 +154,7 @@ function endSoon(socket: Duplex, text = ''): void {
   socket.once('close', () => clearTimeout(late));
 }
 
-/** Ends the connection, because the end of this request is ambiguous. */
+/** Ends the connection, because the end of this request may be ambiguous. */
 function answerFault(problem: HttpProblem, response: ServerResponse, links: Links): void {
   const { headers, body } = faultAnswer(problem, links);
   response.writeHead(problem.status, headers).end(body);

@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto';
 const MOST_DECODINGS = 4;
 
 /**
- * Text that may contain an id. Of the paths of the service, only names of files of the web page have capital letters or
- * digits, and nothing is lost if one is replaced; a random id without any has a probability of 1e-8.
+ * Text that may contain an id. Of the other paths of the service, some names of monitors and of files of the web page
+ * match too, and are replaced; a random id without capital letters and digits has a probability of 1e-8.
  */
 const ID = /(?=[\w-]*[A-Z\d])[\w-]{16,}/g;
 

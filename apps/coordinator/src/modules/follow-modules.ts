@@ -16,7 +16,7 @@ export interface Modules {
   readonly current: () => PlannedModules;
   /** Why the current file is not in use; undefined if it is. */
   readonly fault: () => string | undefined;
-  /** When a file was last loaded, milliseconds since the epoch. */
+  /** When modules were last loaded, milliseconds since the epoch. */
   readonly loadedAt: () => number;
   readonly close: () => void;
 }
@@ -38,7 +38,7 @@ export interface FollowOptions {
  * file changes nothing; a module that names an unreadable file is refused until the file is readable.
  *
  * @param path undefined: the default modules
- * @throws Error with every fault if the file is invalid at the start
+ * @throws Error with every fault if the file is invalid at the start, or why it cannot be read
  */
 export async function followModules(
   path: string | undefined,

@@ -27,7 +27,7 @@ export interface MonitorReads {
    * @throws StoreUnavailable
    */
   readonly eventsAfter: (name: string, after: string | undefined) => Promise<EventsReading | undefined>;
-  /** Why `MONITORS_FILE` is not in force, one fault a line; undefined if it is. */
+  /** Why `MONITORS_FILE` is not in force, one fault a line; undefined if it is, or is not set. */
   readonly fileFault: () => string | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface EventsReading {
   readonly events: readonly { readonly id: string; readonly event: MonitorEvent }[];
   /** The last run; undefined before the first. */
   readonly run: Run | undefined;
-  /** The monitor itself, if no event was known or later events were dropped. */
+  /** The monitor itself, if no event was known, or if events after the known one may have been dropped or lost. */
   readonly snapshot: { readonly id: string; readonly monitor: MonitorInList } | undefined;
 }
 

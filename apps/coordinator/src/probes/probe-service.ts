@@ -48,7 +48,7 @@ export interface ProbeService {
   readonly access: AccessWatch;
   readonly list: ProbeList;
   readonly records: ProbeRecords;
-  /** Counts agents' entries above the size limit. */
+  /** Counts agents' stream entries and notifications above the size limit. */
   readonly oversize: ExcessWatch;
   /** Counts agents' notifications. */
   readonly notifications: ExcessWatch;

@@ -5,19 +5,16 @@ import { isStoreFault } from './store.ts';
 export interface BackgroundTask {
   readonly name: string;
   /**
-   * Milliseconds from the start of a run to the start of the next, rounded to whole ticks, each of which may be a tenth
-   * longer. After an error it is one tick.
+   * Milliseconds from the start of a run to the start of the next, in whole ticks; more if the run takes longer. After
+   * an error the next tick starts it.
    */
   readonly everyMs: number;
-  /**
-   * Runs once. `again` starts the next run at once, because there is more to do; a number starts it after this many
-   * milliseconds.
-   */
+  /** Runs once. Returns `again` to be run at once again, or a pause before the next run in milliseconds. */
   readonly run: (round: number) => Promise<'again' | number | void>;
 }
 
 export interface BackgroundTasks {
-  /** Names of the tasks whose current run has taken ten seconds. */
+  /** Names of the tasks whose current run has taken ten seconds or more. */
   readonly stalled: () => readonly string[];
   /** Starts no more runs. Resolves when the current ones have ended. */
   readonly stop: () => Promise<void>;
@@ -48,8 +45,7 @@ export function startBackgroundTasks(
     timer = setTimeout(
       () => {
         tickSoon();
-        // As a microtask, so that `TurnRedis` ends its write after all promise callbacks, with the commands that those
-        // issue.
+        // As a microtask: `TurnRedis` then writes after all pending promise callbacks, and their commands with it.
         queueMicrotask(() => {
           for (const task of repeated) task.tick();
         });
@@ -121,7 +117,7 @@ class RepeatedTask {
       again = await (async () => this.#task.run(this.#round))();
     } catch (error) {
       this.#dueTicks = 1;
-      // Lost connections are logged where the connection was opened.
+      // The connection logs an outage of Redis, once.
       if (!isStoreFault(error)) this.#log.error({ error, task: this.name }, 'background task failed');
     }
     this.#round += 1;

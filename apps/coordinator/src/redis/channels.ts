@@ -27,8 +27,9 @@ const HINT_CHANNEL = /^p:\{([a-z0-9][a-z0-9-]{0,62})\}:n$/;
 export interface Channels {
   readonly connection: Redis;
   /**
-   * Subscribes to a check's events, or to changes of agents or monitors, or to new jobs, until the returned function is
-   * called. After a reconnection the listener is called with an empty message, because messages may have been missed.
+   * Calls the listener for each message of the channel until the returned function is called. The channel is one of
+   * `SINGLE_CHANNELS` or has a check's events. After each subscription at Redis the listener is called with an empty
+   * message, because messages may have been missed.
    */
   readonly listen: (channel: string, listener: (message: string) => void) => () => void;
   readonly onHint: (taker: OnHint) => void;
@@ -36,8 +37,8 @@ export interface Channels {
 }
 
 /**
- * Called with the id of a probe that has written something, and the content of the notification; without an id after a
- * reconnection.
+ * Called with the id of a probe that has written something, and the content of the notification; without an id after
+ * each subscription at Redis, because notifications may have been missed.
  */
 export type OnHint = (probe?: string, said?: string) => void;
 

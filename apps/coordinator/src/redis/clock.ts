@@ -5,7 +5,8 @@ import type { Redis } from 'ioredis';
 const GOOD_FOR_MS = 5_000;
 
 /**
- * A smaller step back, milliseconds, is not treated as a step: after a failover, the clock of another server counts.
+ * Least step back that counts as one, milliseconds: after a failover the clock of another server counts, which may be
+ * slightly behind.
  */
 export const CLOCK_STEP_MS = 250;
 

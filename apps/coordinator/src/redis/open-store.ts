@@ -16,7 +16,10 @@ export interface StoreOptions {
   readonly redisUrl: string;
   /** Trusted CA certificates in PEM; by default those of Node. */
   readonly redisCertificates?: string | undefined;
-  /** Number of replicas that must have a check before it is accepted, and the longest wait; none if undefined. */
+  /**
+   * Number of replicas that must have a check before it is accepted, or all connected ones if they are fewer, and the
+   * longest wait. Default: none.
+   */
   readonly replicas?: { readonly count: number; readonly withinMs: number } | undefined;
   readonly log: Log;
 }
@@ -39,7 +42,7 @@ export interface Store {
   readonly log: Log;
   /** Opens a further connection; it is closed with the others. */
   readonly open: (name: string, options?: { readonly replyWithinMs: number }) => Redis;
-  /** Loads scripts whenever Redis is connected, so that the first run of each is not slower. */
+  /** Loads scripts whenever `background` connects, so that the first run of each is not slower. */
   readonly preload: (scripts: readonly Script[]) => void;
   readonly close: () => Promise<void>;
 }

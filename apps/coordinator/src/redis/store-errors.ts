@@ -1,4 +1,4 @@
-/** Stored reason of an evicted check; a sentence would take three times the memory. */
+/** Stored reason of an evicted check: a word, because many such records take memory. */
 export const OVER_BUDGET = 'budget';
 
 const OVER_BUDGET_SENTENCE =
@@ -20,7 +20,7 @@ export class QueuesFull extends Error {
   override readonly name = 'QueuesFull';
 }
 
-/** Redis is unreachable, refuses writes, or did not reply in time. The HTTP layer answers 503. */
+/** Redis cannot serve now: it is unreachable or slow, say, or may not be the master. The HTTP layer answers 503. */
 export class StoreUnavailable extends Error {
   override readonly name: string = 'StoreUnavailable';
 }

@@ -3,8 +3,8 @@ import type { Redis } from 'ioredis';
 import { CheckEvicted, QueuesFull, RecordsLost, StoreUnavailable, WritesRefused } from './store-errors.ts';
 
 /**
- * Errors with which a server refuses a command because of its own state or of the login, not of the command: out of
- * memory, read-only replica, disk failure, loading, failed authentication.
+ * Errors with which a server refuses a command because of its own state or of the login, not of the command, such as
+ * a lack of memory or a failed authentication.
  */
 const serverStates = new Set([
   'OOM',
@@ -28,7 +28,7 @@ const writeRefusals = new Set(['MISCONF', 'OOM', 'READONLY', 'NOREPLICAS']);
 /** Errors in our own code. They must be logged, so they must not be taken for faults of a server or connection. */
 const programErrors = new Set(['TypeError', 'SyntaxError', 'ReferenceError', 'RangeError', 'AssertionError']);
 
-/** The NOPERM error of Redis 7 for a command inside a script. */
+/** The NOPERM error of Redis 7 for a command inside a script begins so. */
 const NOT_PERMITTED_IN_SCRIPT = "ERR The user executing the script can't run";
 
 /**
@@ -58,7 +58,10 @@ export function isWriteRefusal(error: unknown): boolean {
   return error instanceof WritesRefused || writeRefusals.has(replyCode(error));
 }
 
-/** True for errors of the server or connection; false if one key, one command or this program is at fault. */
+/**
+ * True for errors of the server or connection; false if one key, one command or this program is at fault. An error that
+ * is neither a reply nor in `programErrors` counts as one of the connection.
+ */
 export function isStoreFault(error: unknown): boolean {
   if (!Error.isError(error) || programErrors.has(error.name)) return false;
   if (error.name !== 'ReplyError') return true;

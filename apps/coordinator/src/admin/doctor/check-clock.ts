@@ -6,7 +6,7 @@ const SAMPLES = 3;
 const NOTICED_MS = 2_000;
 /**
  * Clock offset at which the finding becomes an error: by a clock this slow, a certificate that a public CA has just
- * issued is not valid yet. Certificates of `probe:tls` begin a day before they are issued.
+ * issued may not be valid yet. Certificates of `probe:tls` begin a day before they are issued.
  */
 const WRONG_MS = 10 * 60_000;
 

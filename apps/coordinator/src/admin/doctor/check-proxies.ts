@@ -13,7 +13,7 @@ const FORGED = '203.0.113.9';
 export interface ProxiesConfig {
   /** Public URL of the service. */
   readonly url: string;
-  /** `TRUSTED_PROXIES` here; undefined if it is not set here, which coordinators elsewhere may differ in. */
+  /** `TRUSTED_PROXIES` here, undefined if it is not set; coordinators elsewhere may have another value. */
   readonly trustedProxies: TrustedProxies | undefined;
   /** True if `PUBLIC_URL` is set here; otherwise a coordinator has stored it. */
   readonly isConfigured: boolean;

@@ -13,8 +13,8 @@ const UNTRUSTED = 'its certificate leads to no CA that this machine trusts, as a
 const TRUST_IT =
   'Set NODE_EXTRA_CA_CERTS to a PEM file with that CA for this command, and VANTAGE_CA_FILE for agents, or use a certificate of a public CA.';
 /**
- * Remaining validity that is a warning. ACME clients renew 30 days before the end, so this little means a failed
- * renewal.
+ * Remaining validity that is a warning. ACME clients usually renew 30 days before the end, so this little means that a
+ * renewal failed.
  */
 const WARN_DAYS = 14;
 

@@ -32,7 +32,7 @@ const CERTIFICATE_WARN_DAYS = 30;
 const CA_WARN_DAYS = 180;
 
 /**
- * All findings through Redis, and on its certificates. Never rejects.
+ * All findings through Redis, and on its certificates.
  *
  * @param config undefined if the coordinator's settings are invalid
  */

@@ -1,7 +1,7 @@
 import { mastersOf } from '@vantage/redis-connections';
 import type { Redis } from 'ioredis';
 
-/** Facts about a Redis server; those that the login may not read are undefined. */
+/** Facts about a Redis server. */
 export interface RedisFacts {
   /** `host:port` */
   readonly server: string;

@@ -111,7 +111,7 @@ async function list(store: KeyStore, nowMs: number): Promise<AdminResult> {
   return { said: [], warnings: [], done: true, data: { keys }, lines: keys.map((key) => JSON.stringify(key)) };
 }
 
-/** Standard output contains only the text of the key, for a file or a variable. */
+/** Without `--json`, standard output contains only the text of the key, for a file or a variable. */
 function created(sentence: string, key: ApiKey, text: KeyText, nowMs: number): AdminResult {
   const secret = formatKeyText(text);
   const warnings = [

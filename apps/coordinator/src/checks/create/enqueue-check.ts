@@ -21,8 +21,9 @@ export interface NewJob {
  * in between, expiry finds the deadline and the record.
  *
  * @returns the outcome of each job, in order, after all replies; a failure of one probe's queue affects its job only
- * @throws ClockSteppedBack if the times of the check are ahead of the clock of Redis; nothing was written
- * @throws NotGranted if the check depends on a grant that Redis has not written; nothing was written
+ * @throws ClockSteppedBack, not on a Cluster, if the times of the check are ahead of the clock of Redis; nothing was
+ * written
+ * @throws NotGranted, not on a Cluster, if the grant of the check is missing; nothing was written
  * @throws if the check is refused or its state is unknown; parts of it may have been written
  */
 export type StartCheck = (
@@ -65,7 +66,7 @@ interface Start {
   /** Fields of the record: alternating names and values. */
   readonly fields: readonly (string | number)[];
   readonly probes: readonly string[];
-  /** Notification for gateways: ids of their probes, separated by spaces; empty if no probe is at a gateway. */
+  /** Notification for gateways: ids of their probes, separated by spaces; empty if no probe can be at a gateway. */
   readonly announced: string;
   /** Creation time of the jobs. */
   readonly now: number;

@@ -41,7 +41,7 @@ export interface IdempotencyStore {
    * Locks a key. If an equal request holds the lock, waits up to `waitMs` for its response.
    *
    * @param client owner of the key; only a digest of client and key is stored
-   * @param request digest of the request, to detect a different one
+   * @param request text of the request, to detect a different one; only its digest is stored
    * @throws StoreUnavailable
    */
   readonly claim: (client: string, key: string, request: string, signal: AbortSignal) => Promise<Claim>;

@@ -152,7 +152,7 @@ class LoadOfProbes implements ProbeCapacity {
     if (check.jobs.length === 0) this.removed(checkId);
   }
 
-  /** Forgets checks whose end was missed, also those that started after a longer one. */
+  /** Forgets checks whose end was missed. */
   private forgetOld(nowMs: number): void {
     if (nowMs < this.lookForOldAt) return;
     let nextEnd = Number.POSITIVE_INFINITY;

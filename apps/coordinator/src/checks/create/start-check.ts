@@ -94,7 +94,7 @@ async function start(
   const { probes, offline, screenshot } = chosen;
   const type = checkType.type;
   const ofResults = createdAt + Math.ceil(checkType.budgetMs(params));
-  // Only the check waits for its screenshot; the results keep their deadline.
+  // Only the check waits for its screenshot; the agents get the earlier deadline.
   const deadlineAt = ofResults + (screenshot?.state === 'pending' ? screenshotBudgetMs : 0);
   const request = JSON.stringify(publicRequest(checkType, { ...params }));
   const record = { id, type, host: submittedHost, between, request, createdAt, deadlineAt, ...chosen };

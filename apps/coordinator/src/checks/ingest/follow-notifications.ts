@@ -9,7 +9,7 @@ const ACTIVE_MS = 15_000;
 
 /**
  * Handles the notifications of probes: commits an inline result, notes a changed heartbeat, or drains the stream.
- * Drains all streams after a reconnection and when the gate opens.
+ * Drains all streams after each subscription at Redis and when the gate opens.
  */
 export function followNotifications(
   { gate, channels }: Store,

@@ -15,20 +15,21 @@ export interface IngestDependencies extends EntryDependencies {
 
 export interface Ingest {
   /**
-   * Processes everything that a probe has written before the call. Never rejects: entries that Redis does not accept
-   * stay in the stream. If the probe never stops writing, it resolves after a part, and the rest follows.
+   * Processes everything that a probe has written before the call; nothing while the gate is closed. Never rejects:
+   * entries that Redis does not accept stay in the stream. If the probe never stops writing, it resolves after a part,
+   * and the rest follows.
    *
    * @param claimIdleMs also claims entries that a coordinator has held for longer than this
    */
   readonly drain: (probe: string, claimIdleMs?: number) => Promise<void>;
   /**
-   * Commits a final result that came inside a notification, which saves a round trip; drains the stream if that is not
-   * possible.
+   * Commits a final result that came inside a notification, which saves a round trip. If that is not possible, the
+   * stream is drained instead, at once or soon, or when the gate opens.
    */
   readonly commitInline: (probe: string, note: InlineResult) => void;
   /**
    * Deletes the stream entries of inline results that were committed since the last call, and acknowledges processed
-   * entries. An entry of a committed inline result is deleted unread if it is the oldest of its stream. Never rejects.
+   * entries. An entry of a committed inline result is deleted unread if only such entries precede it. Never rejects.
    */
   readonly releaseCommitted: () => Promise<void>;
   /**

@@ -14,14 +14,14 @@ export interface InlineResultDependencies extends AcceptDependencies, CommitDepe
 /** Final results that come inside a notification; they are committed one round trip before the stream could be read. */
 export interface InlineResults {
   /**
-   * Commits a valid, timely result. Everything else is left to the stream entry, and so is a result beyond the limit of
-   * concurrent commits per probe. Never rejects.
+   * Commits a valid, timely, complete result. Everything else is left to the stream entry, and so is a result beyond
+   * the limit of concurrent commits per probe. Never rejects.
    *
    * @returns whether it was committed
    */
   readonly commit: (probe: string, note: InlineResult, checkType: AnyCheckType) => Promise<boolean>;
   /**
-   * Resolves to whether the inline copy of a stream entry was committed; undefined if no commit was attempted. Can be
+   * Resolves to whether the inline copy of a stream entry was committed; undefined if no attempt is remembered. Can be
    * asked once per result. Never rejects.
    */
   readonly wasCommitted: (probe: string, check: string) => Promise<boolean> | undefined;

@@ -48,7 +48,7 @@ export class StreamEntries {
     return more;
   }
 
-  /** Takes over entries that a coordinator has claimed for longer than `idleMs`. */
+  /** Takes over entries that a coordinator has held for longer than `idleMs`. */
   async takeOver(probe: string, idleMs: number): Promise<void> {
     // Acknowledges first, so that processed entries are not claimed.
     await this.done.flush(probe);
@@ -67,8 +67,7 @@ export class StreamEntries {
       entries.map(async ({ check }) => (check === undefined ? undefined : types.ofCheck(redis, check))),
     );
     await prepareAll(this.dependencies, entries, checkTypes);
-    // The scripts of a batch are sent in the order of the stream, in one pipeline, except those that follow a failed
-    // inline commit.
+    // The scripts of a batch are sent in the order of the stream, in one pipeline, except of entries that have to wait.
     const batch = { ...this.dependencies, underWay: new Map<string, Promise<unknown>>() };
     const outcomes = await Promise.allSettled(
       entries.map((entry, index) => takeInOne(batch, this.inline, probe, entry, checkTypes[index])),

@@ -9,7 +9,7 @@ const MAX_READ_BYTES = 8 * 1_048_576;
 export const MOST_FIELDS = 32;
 
 /**
- * Stream entries are untrusted. To bound the memory of coordinators, Redis truncates each value one byte past its
+ * Stream entries are untrusted. To bound the memory of coordinators, Redis truncates each name and value one byte past its
  * limit, so that validation still rejects it, and returns at most `MOST_FIELDS` names and values and one screenshot of
  * an entry. Returns the bytes of the entries or, if anything was truncated, `MAX_READ_BYTES`, so that the read ends:
  * Redis has read more than it returns.

@@ -28,7 +28,7 @@ interface Feed {
   /** Settled after the first read. */
   readonly opened: Promise<void>;
   readonly live: Omit<LiveCheck, 'close'>;
-  /** The error of an evicted check; undefined as long as the check is stored. */
+  /** The error of an evicted check; undefined for any other. */
   readonly eviction: () => CheckEvicted | undefined;
   readonly close: () => void;
 }

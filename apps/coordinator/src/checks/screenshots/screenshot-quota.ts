@@ -5,8 +5,8 @@ import { defineScript, runScript } from '../../redis/scripts.ts';
 import { onStore } from '../../redis/store.ts';
 
 /**
- * Records a stored screenshot and selects the oldest ones to remove until all fit. Sizes are part of the members, so
- * expired screenshots are no longer counted. Runs when memory is short, because it frees memory.
+ * Records a stored screenshot and selects those to remove: expired ones, and the oldest until all fit. Their sizes are
+ * part of the members. Runs when memory is short, because it frees memory.
  * KEYS members, total bytes. ARGV member, bytes, maximum bytes, lifetime of a screenshot (ms). Returns the members to
  * remove.
  */

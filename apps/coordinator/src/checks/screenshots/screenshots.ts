@@ -105,7 +105,7 @@ export function createCheckScreenshots(dependencies: ScreenshotsDependencies): C
   return new PassedOnScreenshots(dependencies);
 }
 
-/** One probe at a time takes the screenshot; it is handed over until one succeeds or the deadline passes. */
+/** One probe at a time takes the screenshot; it is handed over until one succeeds, or no probe or no time is left. */
 class PassedOnScreenshots implements CheckScreenshots {
   private readonly dependencies: ScreenshotsDependencies;
   private readonly nowMs: () => number;
@@ -256,7 +256,7 @@ class PassedOnScreenshots implements CheckScreenshots {
         },
       ),
     );
-    // Memory is short, so an entry that stayed in the stream would not fit either.
+    // Memory is short, and the screenshot takes it in the stream, too: it is given up rather than tried again.
     if (kept === undefined) return this.giveUp(id, { probe, reason: noRoom, onlyWhile: probe }, writtenAt);
     const { said, current } = kept;
     counters[said === 'applied' ? 'screenshotsTaken' : 'screenshotsDropped'] += 1;

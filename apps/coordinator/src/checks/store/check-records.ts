@@ -29,7 +29,7 @@ export interface CheckRecord {
   readonly partials: ReadonlyMap<string, string>;
   /** State of the screenshot; the image has a separate key. */
   readonly screenshot: Screenshot;
-  /** Memory that the check takes in Redis, and its client. */
+  /** Approximate memory that the check takes in Redis, and its client. */
   readonly stored: StoredCheck;
 }
 
@@ -60,7 +60,7 @@ export type NewScreenshot =
 export type Settlement = 'applied' | 'duplicate' | 'late' | 'foreign' | 'unknown';
 
 /**
- * Writes the deadline and the record with all results pending.
+ * Writes the deadline, the record with all results pending, and the watch entry of its screenshot.
  *
  * @throws after all replies, if a write is refused; the other writes may have taken effect
  */
@@ -88,7 +88,7 @@ export function recordFields(check: NewCheck): readonly (string | number)[] {
     'type',
     type,
     'host',
-    // The cjson of Redis accepts well-formed UTF-8 only.
+    // `startScript` decodes it with the cjson of Redis, which rejects lone surrogates.
     host.toWellFormed(),
     'probes',
     probes.join(','),
@@ -111,9 +111,7 @@ export async function watchScreenshot(redis: Redis, id: string, probe: string, d
   await redis.zadd(redisKeys.screenshots, deadlineAt, screenshotMember(id, probe));
 }
 
-/**
- * The member with which `watchScreenshot` would watch the screenshot of a new check; undefined without a screenshot.
- */
+/** The member with which `watchScreenshot` would watch a new check; undefined if no screenshot is pending. */
 export function watchedScreenshot({ id, screenshot }: NewCheck): string | undefined {
   return screenshot?.state === 'pending' ? screenshotMember(id, screenshot.probe) : undefined;
 }
@@ -128,7 +126,7 @@ function fieldsOf(screenshot: NewScreenshot | undefined): readonly string[] {
   return ['shot', '', 'shotAsked', screenshot.probe, 'shotParams', JSON.stringify(screenshot.params)];
 }
 
-/** Removes a check, except its jobs and the watch entry of its screenshot, which expires. */
+/** Removes a check, except its jobs and the watch entry of its screenshot, which is removed after its deadline. */
 export async function removeCheck(redis: Redis, id: string): Promise<void> {
   await Promise.all([
     redis.del(redisKeys.check(id), redisKeys.checkResults(id), redisKeys.checkPartials(id)),
@@ -183,7 +181,7 @@ export function screenshotOf(shot: string | undefined, asked: string | undefined
   return { state: 'pending', probe: asked?.split(',').at(-1) ?? null, reason: null };
 }
 
-/** The probes of a check that may still write into it; none if it is unknown or completed. */
+/** All probes of a pending check, with that of a pending screenshot; none if the check is unknown or completed. */
 export async function readAwaited(redis: Redis, id: string): Promise<readonly string[]> {
   const fields = ['probes', 'completedAt', 'shot', 'shotAsked'] as const;
   const [probes, completedAt, shot, asked] = await redis.hmget(redisKeys.check(id), ...fields);

@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 import { onStore } from '../../redis/store.ts';
 import { readCheckType } from './check-records.ts';
 
-/** At least this many checks are remembered, at most twice as many; the types of others are read from Redis. */
+/** The last checks, from this many to twice as many, are remembered; the types of others are read from Redis. */
 const REMEMBERED = 10_000;
 
 export interface CheckTypes {

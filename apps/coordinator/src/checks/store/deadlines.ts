@@ -23,11 +23,11 @@ return { time[1], time[2], due, redis.call('GET', KEYS[2]) or '0' }
 const FARTHEST_DEADLINE_MS = LONGEST_CHECK_MS + CLOCK_STEP_MS;
 
 /**
- * Shifts all deadlines back after a step of the clock, so that pending checks keep their time. Each coordinator sums
- * the steps that it observed; only the part beyond the shifts already made is applied, so that one step shifts once and
- * two steps shift twice. If another coordinator has applied the shift, only the deadlines are shifted that this one
- * wrote since with its old reading of the clock.
- * KEYS deadlines, moved. ARGV the step (ms), sum of all observed steps (ms), smallest step. Returns the total shift.
+ * Shifts all deadlines back after a step of the clock, so that pending checks keep their time. A coordinator passes the
+ * total shift at its last poll plus the step that it observed; only what exceeds the present total is applied, so that
+ * one step shifts once and two steps shift twice. If another coordinator has applied the shift, only the deadlines are
+ * shifted that are farther away than any check lasts, as a coordinator wrote them by the clock before the step.
+ * KEYS deadlines, moved. ARGV the step (ms), that sum (ms), smallest step (ms). Returns the total shift (ms).
  */
 const moveDeadlinesScript = defineScript(
   'allow-oom',
@@ -77,10 +77,7 @@ export function createDeadlines(redis: Redis): Deadlines {
   // deadlines of completed checks.
   redis.on('close', () => (ended = []));
 
-  /**
-   * Moves the deadlines if the clock was stepped back since the last poll; otherwise pending checks would end late by
-   * the step.
-   */
+  /** Moves the deadlines if the clock was stepped back since the last poll; else pending checks would end that late. */
   const followClock = async (nowMs: number, movedNowMs: number): Promise<void> => {
     const backMs = Math.round(lastMs - nowMs);
     lastMs = nowMs;

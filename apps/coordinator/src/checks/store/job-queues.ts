@@ -19,7 +19,7 @@ const CLOSE_WITHIN_MS = 500;
 /**
  * Removes a waiting job from queues. BullMQ's own removal would follow keys that the agent may have written.
  * KEYS wait list and job of each queue. ARGV job id. Returns for each queue 1 if the job was waiting, 0, or an error.
- * Searches from the end of the list at which agents take jobs, where those are that waited until their deadline.
+ * Searches from the end of the list at which agents take jobs, where the oldest are.
  */
 export const removeWaitingJobScript = defineScript(
   'allow-oom',
@@ -99,7 +99,7 @@ export function createJobQueues(connection: Redis, log: Log): JobQueues {
     add: async (probe, job, jobId = job.checkId) => {
       const queue = await queueOf(probe);
       await Promise.all([boundEvents(probe), queue.add(job.type, job, { jobId })]);
-      // If gateways miss this message, they poll the queues.
+      // Not an error if the message is lost: gateways also poll the queues.
       void connection.publish(redisKeys.jobsAdded, probe).catch(() => undefined);
     },
     removeWaiting: async (redis, probes, jobId) => {

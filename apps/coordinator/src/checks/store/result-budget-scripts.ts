@@ -73,7 +73,7 @@ local function take(client, excess)
 end
 for i = 1, #bulkiest, 2 do
   local client, bytes = bulkiest[i], tonumber(bulkiest[i + 1])
-  -- This client loses only as much as it has more than the next one, whose checks are kept until then.
+  -- For the total, this client loses only as much as it has more than the next one, whose checks are kept until then.
   local following = tonumber(bulkiest[i + 3] or (#bulkiest == 32 and bytes or 0))
   local excess = math.max(bytes - share, math.min(over, math.max(1, bytes - following)))
   if excess > 0 then over = over - take(client, excess) end
@@ -95,8 +95,8 @@ export const forgetScript = defineScript(
 
 /**
  * Removes the results and screenshot of a completed check. A record with the reason stays until the check would have
- * expired or `dropScript` runs. KEYS check, results, partials. ARGV the reason. Returns 0 if the check was incomplete
- * or evicted, else the digest of its idempotency key or ''.
+ * expired or `dropScript` runs. KEYS check, results, partials. ARGV the reason. Returns 0 if the check is unknown,
+ * incomplete or evicted, else the digest of its idempotency key or ''.
  */
 export const evictScript = defineScript(
   'allow-oom',

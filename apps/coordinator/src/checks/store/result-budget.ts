@@ -20,13 +20,13 @@ export interface BudgetStatus {
 
 /** Bounds the memory of the results of all checks, and of those of one client. */
 export interface ResultBudget {
-  /** Queues a completed check for the next `look`; `onNoted` is called once it is added. */
+  /** Queues a completed check for `look`; `onNoted` is called once it is added. A lost connection empties the queue. */
   readonly note: (id: string, stored: StoredCheck) => void;
   /**
-   * Adds the queued checks, and removes the oldest checks of the largest clients if a limit is exceeded.
+   * Adds queued checks, and removes the oldest checks of the largest clients if a limit is exceeded.
    *
-   * @returns true if there may be more to remove
-   * @throws if Redis does not reply; the checks stay queued for the next call
+   * @returns true if there may be more to add or remove
+   * @throws if Redis does not reply; checks that were not added stay queued
    */
   readonly look: () => Promise<boolean>;
   /** Status at the last measurement. */
@@ -35,7 +35,7 @@ export interface ResultBudget {
 
 export interface ResultBudgetOptions {
   readonly redis: Redis;
-  /** Maximum bytes of the results of all checks. Default: half of Redis' `maxmemory`. */
+  /** Maximum bytes of the results of all checks. Default: half of Redis' `maxmemory`, or `DEFAULT_BYTES`. */
   readonly maxBytes?: number | undefined;
   /** Maximum bytes of the results of one client. Default: a quarter of the maximum for all checks. */
   readonly maxClientBytes?: number | undefined;
@@ -51,7 +51,7 @@ export interface ResultBudgetOptions {
 const DEFAULT_BYTES = 512 * 1_048_576;
 const MAXMEMORY_EVERY_MS = 60_000;
 const WARN_EVERY_MS = 60_000;
-/** Checks per script run. */
+/** Most checks added per script run. */
 const AT_ONCE = 500;
 /** Records of evicted checks may take the budget divided by this number, both in total and per client. */
 const PART_OF_REMOVED = 64;

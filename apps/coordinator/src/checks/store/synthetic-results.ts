@@ -35,7 +35,7 @@ const cutShort: ReadonlySet<FailureCode> = new Set([
   'internal_error',
 ]);
 
-/** True for a result that may contain less than the probe's partial results, as a restarted agent writes it. */
+/** True for a result that may contain less than the probe's partial results, such as that of a restarted agent. */
 export function isCutShort({ error }: Pick<CommonResult, 'error'>): boolean {
   return error !== null && cutShort.has(error.code);
 }

@@ -52,7 +52,7 @@ export interface ConnectionOptions {
   readonly budget: UploadBudget;
   /** True while a gateway holds a connection of this instance of the probe's agent. */
   readonly isConnected: (instance: string) => Promise<boolean>;
-  /** Called when the heartbeat has changed. */
+  /** Called when the heartbeat may have changed. */
   readonly onStatus: () => void;
   readonly log: Log;
 }

@@ -12,7 +12,7 @@ export interface Uploads {
    * `full` if the gateway has no memory for the piece at the moment; `fault` if the screenshot exceeds the size limit.
    */
   readonly add: (upload: number, piece: Buffer) => 'taken' | 'full' | 'fault';
-  /** Ends an upload and returns the image; undefined if its size is not `bytes`. */
+  /** Ends an upload and returns the image; undefined if there is none of `bytes` bytes. */
   readonly take: (upload: number, bytes: number) => Buffer | undefined;
   readonly drop: () => void;
 }

@@ -10,7 +10,7 @@ export interface TakenJob {
   readonly name: string;
   /** The job as JSON. */
   readonly data: string;
-  /** Milliseconds since the epoch, by the clock of the coordinator that added it. */
+  /** When the job was added, milliseconds since the epoch. */
   readonly timestamp: number;
 }
 

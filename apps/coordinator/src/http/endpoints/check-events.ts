@@ -60,7 +60,7 @@ export function followCheck(options: CheckEventsOptions): Endpoint {
       if (request.method === 'HEAD' || knowsAll) {
         followed.close();
         leave();
-        // 204 is the only way to keep an EventSource from reconnecting (HTML standard, section 9.2.3).
+        // An EventSource does not reconnect after a status other than 200 (HTML standard, section 9.2.3).
         response.writeHead(knowsAll ? 204 : 200, knowsAll ? noStore : streamHeaders).end();
         return;
       }

@@ -24,8 +24,8 @@ export interface Documentation {
 }
 
 /**
- * HTML pages, and the OpenAPI document. Each is made at its first request: making all of them takes a seventh of the
- * CPU time of a start, and memory that a coordinator without readers of its documentation does not need.
+ * HTML pages, and the OpenAPI document. None is made before its first request: making all takes a seventh of the CPU
+ * time of a start, and memory that a coordinator without readers of its documentation does not need.
  */
 export function documentation({ web, readPreview, document, links, checkTypes }: Documentation): readonly Endpoint[] {
   const font = fontOf(web, links);
@@ -62,8 +62,8 @@ const HTML = 'text/html; charset=utf-8';
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /**
- * robots.txt: crawlers must not start checks by scrapes, nor follow endless streams. Link previews need the image of a
- * check.
+ * robots.txt: crawlers must not start checks by scrapes, follow endless streams or read results. Link previews need the
+ * image of a check.
  */
 const ROBOTS = `User-agent: *
 Disallow: /probe?

@@ -27,7 +27,7 @@ export interface Charge {
   readonly grant?: string | undefined;
 }
 
-/** An IPv6 client is a /64; larger prefixes have larger limits. */
+/** An IPv6 client is a /64; the larger networks around it have larger limits. */
 const widerNetworks = [
   { bits: 56, factor: 4 },
   { bits: 48, factor: 16 },

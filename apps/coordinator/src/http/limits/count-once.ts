@@ -6,7 +6,10 @@ import type { Asked } from './rate-limit.ts';
 const COUNT_CLIENT_AFTER_MS = 1_250;
 
 export interface RequestCount {
-  /** Counts the request with its targets before the check is accepted; false if a limit refuses it. Never rejects. */
+  /**
+   * Counts the request with its targets before the check is accepted; false if a limit refuses it, or if it was counted
+   * before. Never rejects.
+   */
   readonly admit: (asked: Partial<Asked>) => Promise<boolean>;
   /**
    * Counts the request without targets, unless it was counted before.
@@ -35,7 +38,7 @@ export function countOnce(count: (asked: Partial<Asked>) => Promise<void>): Requ
   };
 }
 
-/** Like `Promise.allSettled`, for one promise and with a quarter of its objects. */
+/** Like `Promise.allSettled` for one promise, with fewer allocations. */
 export function settled<T>(promise: Promise<T>): Promise<PromiseSettledResult<T>> {
   return promise.then(
     (value) => ({ status: 'fulfilled', value }),

@@ -14,8 +14,8 @@ const GRANT_MS = 5_000;
  * axes decide; these, too, admit it together or count nothing. A cost beyond the limit is admitted into an empty
  * window.
  * An axis is a hash of slice number → sum of costs, or, with members, a sorted set of them by time of last use.
- * Returns `{admitted, hits of the first axis, milliseconds until the count falls, number of the refusing target axis or
- * 0, what that axis has left, milliseconds until it admits}`. `memory-window.ts` implements the same in TypeScript; a
+ * Returns the parts of a `Count` as `{admitted, hits, resetMs, number of the refusing target axis or 0, what that axis
+ * has left, milliseconds until it admits}`. `memory-window.ts` implements the same in TypeScript; a
  * test compares them.
  */
 const lua = `

@@ -5,11 +5,14 @@ import type { AcceptedRequest } from '../../checks/checks.ts';
 import { describeCaller, type Caller } from '../caller.ts';
 import { callerKey, limitOf, type Axis } from './axes.ts';
 
-/** Limits per target for all clients together, per minute. */
+/** Limits for the targets of checks, per minute. */
 export interface TargetLimits {
-  /** Cost of probe runs per target. */
+  /** Cost of probe runs per target, of all clients together. */
   readonly target: number;
-  /** Distinct ports per target, for tcp and udp; ports of two addresses in one network are distinct. */
+  /**
+   * Distinct ports per target, of all clients together, for tcp and udp; ports of two addresses in one network are
+   * distinct.
+   */
   readonly targetPorts: number;
   /** Distinct pairs of target and port per client, for tcp and udp. */
   readonly clientTargets: number;

@@ -12,8 +12,8 @@ export interface Count {
   /** True if the client axes admit the request. */
   readonly admitted: boolean;
   /**
-   * Sum of costs in the window including this request; above the limit if the client axes do not admit it, and then not
-   * stored.
+   * Sum of costs in the window including this request, at most the limit; above the limit if the client axes do not
+   * admit the request, which is then not counted.
    */
   readonly hits: number;
   /** Milliseconds until the count falls; for a refused request, until it would be admitted. */

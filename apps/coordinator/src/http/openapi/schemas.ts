@@ -132,8 +132,8 @@ function schemasOfType(checkType: AnyCheckType, known: readonly string[]): reado
 }
 
 /**
- * Moves `default` into the description: client generators treat a property with a default as always present and would
- * require it in requests.
+ * Moves `default` into the description, or leaves out one that is an object: client generators treat a property with a
+ * default as always present and would require it in requests.
  */
 function withoutDefaults(schema: Json): Json {
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -189,7 +189,7 @@ function probeEvent(entries: readonly JsonObject[]): JsonObject {
   };
 }
 
-/** Extracts the entries of `results` into named schemas. */
+/** Replaces the schema of the entries of `results` by a reference. */
 function withResults(check: JsonObject, entry: JsonObject): JsonObject {
   const properties = check['properties'] as JsonObject;
   const results = properties['results'] as JsonObject;

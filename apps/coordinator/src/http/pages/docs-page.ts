@@ -8,7 +8,7 @@ import type { Page } from './page.ts';
 import { schemaSections } from './schema-sections.ts';
 import { typeOf } from './schema-table.ts';
 
-/** The API reference, rendered from the OpenAPI document only. */
+/** The API reference: the OpenAPI document, and the lists of problem types and failure codes. */
 export function docsPage(document: JsonObject, links: Links): Page {
   const info = document['info'] as JsonObject;
   const operations = operationsOf(document);

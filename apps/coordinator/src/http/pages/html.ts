@@ -49,7 +49,7 @@ function block(text: string): Html {
   </ol> `;
 }
 
-/** Renders a paragraph with `code`. */
+/** Renders a text with `code`. */
 export function inline(text: string): Html {
   const parts = text.split(/`([^`]*)`/);
   return html`${parts.map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))}`;

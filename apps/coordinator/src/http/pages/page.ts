@@ -2,7 +2,8 @@ import type { Links } from '../links.ts';
 import { html, type Html } from './html.ts';
 
 /**
- * Only the page's own style sheet; no script, form or frame. `connect-src`: tools that audit a page fetch robots.txt.
+ * Style sheet, font and images of the service; no script, form or frame. `connect-src`: tools that audit a page fetch
+ * robots.txt.
  */
 const POLICY =
   "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

@@ -1,5 +1,5 @@
 /**
- * Style sheet of all pages: light and dark, one column, scrolling tables.
+ * Style sheet of the pages of `renderPage`: light and dark, one column, scrolling tables.
  *
  * @param font path of the web page's font, used only if it is loaded before the text is shown; undefined if the
  * page has not been built

@@ -9,7 +9,8 @@ import { invalid } from './validate-request.ts';
 const HEADER = 'idempotency-key';
 
 /**
- * Form of a key: opaque visible ASCII, which includes the quoted strings of draft-ietf-httpapi-idempotency-key-header.
+ * Form of a key: opaque visible ASCII, such as the quoted strings without spaces of
+ * draft-ietf-httpapi-idempotency-key-header.
  */
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
@@ -22,6 +23,7 @@ export function hasIdempotencyKey(request: Request): boolean {
  *
  * @param text the body in canonical JSON
  * @throws HttpProblem 400 for a malformed key
+ * @throws StoreUnavailable
  */
 export async function claimKey(
   request: Request,

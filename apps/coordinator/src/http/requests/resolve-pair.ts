@@ -43,7 +43,10 @@ export function createPairResolver(probes: Pick<ProbeList, 'list'>, judgeTarget:
   };
 }
 
-/** The offered address of each probe, both of one family: IPv4 unless a probe offers none or cannot trace over IPv4. */
+/**
+ * The offered address of each probe, both of one family: the wanted one, by default the first of IPv4 and IPv6 that
+ * both offer and can trace over, or else that both offer.
+ */
 function addressesOf(
   between: readonly [string, string],
   probes: Probes,

@@ -24,7 +24,7 @@ export function discovery(options: TargetDiscoveryOptions): readonly Endpoint[] 
   return [discoverTargets(options), discoverAgents(options)];
 }
 
-/** `GET /sd`: target groups for `http_sd_configs`, one for each probe and each `target` of the query. */
+/** `GET /sd`: target groups for `http_sd_configs`, one for each probe and, if the query has any, each `target`. */
 function discoverTargets({ modules, access, probes, links, limit }: TargetDiscoveryOptions): Endpoint {
   return {
     path: '/sd',

@@ -17,7 +17,10 @@ export interface Scrape {
   readonly budgetMs: number;
 }
 
-/** The parameters before target and policy are judged. A faulty one is undefined or has its default. */
+/**
+ * The parameters before target, selection and policy are judged. A faulty one, except of the selection, is undefined or
+ * has its default.
+ */
 export type ScrapeReading = Omit<Scrape, 'target' | 'module'> & {
   readonly target: string | undefined;
   readonly module: Module | undefined;
@@ -134,8 +137,8 @@ function selectionOf(query: URLSearchParams): Readonly<Record<string, unknown>> 
 }
 
 /**
- * Milliseconds for a scrape: the minimum of Prometheus' scrape timeout and that of the module, as in blackbox_exporter,
- * and `MAX_BUDGET_MS`.
+ * Milliseconds for a scrape: the minimum of Prometheus' scrape timeout less `OFFSET_SECONDS` and the timeout of the
+ * module, as in blackbox_exporter, and `MAX_BUDGET_MS`.
  */
 function budgetOf(request: Request, moduleMs: number, refuse: Refuse): number {
   const header = request.get(TIMEOUT_HEADER) ?? '';

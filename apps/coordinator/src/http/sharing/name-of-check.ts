@@ -12,5 +12,5 @@ export function nameOfCheck({ type, host, request, results }: Check): string {
   return escapeText(`${kind} ${target}`, LONGEST_NAME);
 }
 
-/** Longest name: type, a host of 253 characters, and port. */
+/** Limit of a name, with room for the type, a host of 253 characters and a port. */
 const LONGEST_NAME = 300;

@@ -20,8 +20,8 @@ export interface MonitorsFile {
   /** Reads the file, and applies it if it changed or Redis lost its monitors. */
   readonly look: () => Promise<void>;
   /**
-   * Why the file is not in effect: it is invalid, or the file of another coordinator was applied later. Undefined if
-   * it is in effect.
+   * Why the file is not in effect: it cannot be read or is invalid, or the file of another coordinator was applied
+   * later. Undefined if none of this is known.
    */
   readonly fault: () => string | undefined;
 }

@@ -82,7 +82,7 @@ function repeatedKeys(document: Document, lines: LineCounter): readonly FileFaul
   return faults;
 }
 
-/** An alias that is used too often would fill the memory: the parser throws. */
+/** Returns an error if aliases are used too often, which would fill the memory. */
 function toObject(document: Document): unknown {
   try {
     return document.toJS({ maxAliasCount: 100 });

@@ -13,7 +13,7 @@ end
 
 /**
  * Creates or changes a monitor. A changed definition starts without state, runs and events, but an alarm stays on until
- * its ticks end it, and a monitor that is not ok stays unknown, so that its turn to ok is reported.
+ * its ticks end it, and a monitor that was not ok is unknown, so that its turn to ok is reported.
  *
  * KEYS definitions, due, claims, open, open ticks, state, runs, events, parting. ARGV name, definition, owner, first
  * tick (ms), most monitors, first tick if the alarm is on (ms). Returns `same`, `new`, `changed`, `file` if the file
@@ -49,8 +49,8 @@ return stored and 'changed' or 'new'
 );
 
 /**
- * Removes a monitor. KEYS as of `putScript`. ARGV name, owner. Returns `removed`, `absent`, or `file` if the file owns
- * it.
+ * Removes a monitor. KEYS as of `putScript`. ARGV name, owner. Returns `removed`, `absent`, or `file` if it has another
+ * owner.
  */
 export const removeScript = defineScript(
   'allow-oom',

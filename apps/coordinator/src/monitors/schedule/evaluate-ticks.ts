@@ -121,7 +121,7 @@ async function evaluateNext(dependencies: EvaluationDependencies, name: string):
   return true;
 }
 
-/** Compares the paths of a traceroute monitor with its earlier ones; undefined for other monitors. */
+/** Compares the paths of a valid traceroute monitor with its earlier ones; undefined for any other monitor. */
 async function pathsOf(
   { read, stopping }: EvaluationDependencies,
   check: Check | undefined,
@@ -168,7 +168,7 @@ function traceOf(
   return isTraceable ? { traceId: drawId(), probes } : noTrace;
 }
 
-/** For a definition that this coordinator cannot parse: its ticks start no checks. */
+/** For a definition that is not valid here: its ticks start no checks here. */
 const noExpectation = {
   expectation: {},
   rule: { failing: 1, of: 1, networks: 1, countries: 1, ticks: 1 },

@@ -10,7 +10,7 @@ export type PathChecks = Readonly<Record<string, string>>;
 /** A check, and the hash of its path from one probe. */
 type PathRun = readonly [id: string, hash: string];
 
-/** The last checks without a certain change of the path that reached the target, oldest first, by probe. */
+/** By probe, oldest first: the last checks that reached the target, from the last certain change of the path on. */
 export type PathRuns = Readonly<Record<string, readonly PathRun[]>>;
 
 type PathEvent = Extract<MonitorEvent, { readonly kind: 'path' }>;

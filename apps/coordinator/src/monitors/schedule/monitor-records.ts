@@ -38,7 +38,7 @@ export type OpenTick = Omit<RunRecord, 'results'> & { readonly budgetMs: number 
 
 export type PutOutcome = 'same' | 'new' | 'changed' | 'file' | 'full';
 
-/** A task that is done at least once, by any coordinator. */
+/** A task for any coordinator; another one repeats it if the first ends in between. */
 export type OutboxTask = ChangeTask | PartingTask;
 
 /** What follows from a change of the state or the paths: a traceroute, messages to webhooks. */
@@ -203,7 +203,7 @@ export async function readOpen(
   return open === null || stored === null ? undefined : { open, stored, state: state ?? '' };
 }
 
-/** @returns false if another coordinator has evaluated the tick */
+/** @returns false if another coordinator has evaluated the tick, or the monitor was changed or removed */
 export async function commitRun(
   redis: Redis,
   name: string,

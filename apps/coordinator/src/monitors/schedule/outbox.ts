@@ -17,7 +17,7 @@ import { readTrace } from './trace-request.ts';
 const AT_ONCE = 50;
 /** Lease of a task; longer than one takes. */
 const LEASE_MS = 15_000;
-/** Time after a change in which its traceroute may start: a later one would show another path. */
+/** Time after a change in which its traceroute may start: a later one may show another path. */
 const TRACED_WITHIN_MS = 60_000;
 
 export interface OutboxDependencies {

@@ -2,7 +2,7 @@ import type { MonitorEvent as PublicEvent } from '@vantage/contract';
 
 import type { EvaluatedState, MonitorState, ReducedEvent } from './monitor-state.ts';
 
-/** Fields common to all events of a tick. */
+/** What events of a tick need in addition to the state. */
 export interface EventFacts {
   readonly monitor: string;
   readonly checkId: string | null;

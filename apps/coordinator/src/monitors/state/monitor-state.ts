@@ -50,7 +50,7 @@ export interface MonitorState {
   readonly traceId?: string | null;
   /** The check with the path to compare with, by probe; for traceroute monitors. */
   readonly pathChecks?: Readonly<Record<string, string>> | undefined;
-  /** The last checks without a certain change of the path, with the hash of the path, oldest first, by probe. */
+  /** The last checks since a certain change of the path, with the hash of the path, oldest first, by probe. */
   readonly pathRuns?: Readonly<Record<string, readonly (readonly [id: string, hash: string])[]>> | undefined;
   readonly probes: Readonly<Record<string, ProbeMemory>>;
 }

@@ -149,7 +149,7 @@ function turnTo(
   if (condition === state) return { state, turning: null, suspended: isMeasured ? null : measured };
   const last = isMeasured ? measured : turning;
   const ticks = last?.to === condition ? last.ticks + 1 : 1;
-  // The first measurement sets ok at once; an alarm always needs its ticks, and so does its end.
+  // Without an alarm, unknown turns to ok at once; an alarm always needs its ticks, and so does its end.
   const isFirst = state === 'unknown' && (before.alarmSinceMs ?? null) === null;
   const needed = isFirst && condition === 'ok' ? 1 : rule.ticks;
   if (ticks < needed) return { state, turning: { to: condition, ticks }, suspended: isMeasured ? null : measured };

@@ -27,7 +27,7 @@ export type SendWebhook = (delivery: Delivery) => Promise<DeliveryOutcome>;
 export const WEBHOOK_TIMEOUT_MS = 10_000;
 
 export interface SendWebhookOptions {
-  /** Checks the address against the target policy, resolves it once and pins it. */
+  /** Checks the host against the target policy, resolves it once and pins one address. */
   readonly admit: Admit;
   readonly secret: Buffer;
 }

@@ -61,7 +61,11 @@ export function createEnvironmentFile(file: string): EnvironmentFile | undefined
   };
 }
 
-/** Reads the password from an environment file of this probe; undefined for any other file. */
+/**
+ * Reads the password from an environment file of this probe; undefined for any other file.
+ *
+ * @throws if the file cannot be read, or names this probe and no valid `REDIS_URL`
+ */
 export function passwordOf(file: string, probe: string): string | undefined {
   const lines = readFileSync(file, 'utf8').split('\n');
   const value = (name: string): string | undefined =>

@@ -20,9 +20,9 @@ const STRIKES = { tooMany: 1, farTooMany: 3, suspended: 6 };
 
 /** Time for a login, seconds. Redis itself lets a connection stay without one. */
 const LOGIN_WITHIN_SECONDS = 10;
-/** A connection without a login has this user too, and any last command: Redis notes the commands that it refuses. */
+/** Connections without a login have this user, too. Their last command tells nothing: it may have been refused. */
 const DEFAULT_USER = /(?:^| )user=default(?: |$)/;
-/** States that only commands after a login set; each connection of a coordinator has a name. */
+/** Properties that only commands after a login set; each connection of a coordinator has a name. */
 const SIGN_OF_LOGIN = /(?:^| )(?:(?:lib-)?name=\S|db=[1-9]|resp=3|flags=\S*b)/;
 /** Last commands of a connection that has done nothing yet. */
 const NOTHING_DONE = /(?:^| )cmd=(?:NULL|auth|hello) /;
@@ -58,7 +58,7 @@ export interface ConnectionExcess {
 
 /** Bounds the connections of each agent's user, which an ACL cannot. */
 export function createConnectionQuota(redis: Redis): {
-  /** Ends connections without a login, and the oldest connections of every user that has too many on one server. */
+  /** Ends connections without a login, and the oldest of each agent's user that has too many on one server. */
   readonly enforce: () => Promise<ConnectionExcess>;
 } {
   let strikes: ReadonlyMap<string, number> = new Map();

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import type { Log } from '../../redis/log.ts';
 import { switchOff } from './switch-off.ts';
 
-/** Suspends the Redis user of an agent that exceeds a rate no release of the agent reaches. */
+/** Suspends a probe whose agent exceeds a rate that no release of the agent reaches. */
 export interface ExcessWatch {
   /** Records an occurrence. Never throws. */
   readonly note: (probe: string) => void;

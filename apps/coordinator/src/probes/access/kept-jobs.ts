@@ -14,7 +14,7 @@ const LOOKED_AT_ONCE = 1_000;
 const LOOK_EVERY_MS = 2_000;
 /** An agent removes a job within this time after its result; after it, the job is removed here. */
 const REMOVED_WITHIN_MS = 1_000;
-/** A screenshot job that was taken this long ago is over: no check lasts as long. */
+/** A screenshot job that was added this long ago is over: no check lasts as long. */
 const SCREENSHOT_OVER_MS = 120_000;
 
 /**

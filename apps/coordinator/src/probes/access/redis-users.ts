@@ -42,7 +42,7 @@ export async function readUser(redis: Redis, probe: string): Promise<UserState |
   return { on: (fields.get('flags') ?? []).includes('on'), hashes: fields.get('passwords') ?? [] };
 }
 
-/** The user as on the first node that has it; enabled only if it is enabled everywhere. */
+/** The user as on the first node that has it; enabled only if it is enabled on every node that has it. */
 export async function currentUser(nodes: readonly RedisNode[], id: string): Promise<UserState | undefined> {
   return (await statesOf(nodes, id)).user;
 }

@@ -8,8 +8,8 @@ import type { Log } from '../../redis/log.ts';
 export interface SlowRequests {
   /**
    * @param users of the current connections, by address: the slow log names no users
-   * @returns probes to suspend; further calls return them again, until `forget`
-   * @throws if Redis does not reply; the next call reads the same entries
+   * @returns probes to suspend; further calls return them again for up to `WITHIN_SECONDS`, until `forget`
+   * @throws if Redis does not reply; the next call reads the entries that this one did not
    */
   readonly look: (users: ReadonlyMap<string, string>) => Promise<readonly string[]>;
   readonly forget: (probe: string) => void;

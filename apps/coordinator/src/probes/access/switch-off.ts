@@ -17,7 +17,7 @@ const noteScript = defineScript('allow-oom', "return redis.call('HSET', KEYS[1],
  * @returns as `switchOffUser`
  */
 export async function switchOff(redis: Redis, probe: string, reason: string): Promise<boolean> {
-  // The suspension is recorded first: if the rest fails, the next poll repeats it.
+  // The suspension is recorded first: if the rest fails, the next poll of the key quota disables the Redis user.
   const text = `Switched off: ${reason}`;
   await runScript(redis, noteScript, [redisKeys.suspended], [probe, text]);
   // Notifies the gateways, which disconnect the agent.

@@ -13,7 +13,7 @@ const noteScript = defineScript(
 for index = 2, #ARGV do redis.call('HSET', KEYS[1], ARGV[index], ARGV[1]) end`,
 );
 
-/** Maximum jobs that one call withdraws from each list, more than a probe has. */
+/** Maximum jobs that one call withdraws from each list, more than a probe normally has. */
 const MOST_JOBS = 4_000;
 
 /**

@@ -1,7 +1,6 @@
-/** State of the agent of a probe that connects to a gateway. */
 export type AgentState = 'invited' | 'waiting' | 'approved' | 'suspended';
 
-/** State of an enrolled agent: the value of a field of `redisKeys.agentAccess`. */
+/** State of an agent that connects to gateways: the value of a field of `redisKeys.agentAccess`. */
 export interface AgentAccess {
   /** `none` if the probe was never invited or was removed. */
   readonly state: AgentState | 'none';

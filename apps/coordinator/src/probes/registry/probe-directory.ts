@@ -186,8 +186,8 @@ class Directory implements ProbeDirectory {
   }
 
   /**
-   * Once all times have been read, and if there are more than `MOST_IN_ROTATION` probes, reads the times of that many,
-   * in rotation; the others keep the times that are known here.
+   * Reads when probes were last seen: all of them at first and if there are at most `MOST_IN_ROTATION`, otherwise that
+   * many in rotation, while the others keep the times that are known here.
    */
   private async readSeen(): Promise<Record<string, string>> {
     const { redis } = this.dependencies;

@@ -19,7 +19,7 @@ export interface ProbeEntry extends LastReading {
   readonly text?: string | undefined;
   /** The parsed text, even if the agent's gateway is dead. */
   readonly read?: Heartbeat | undefined;
-  /** The gateway whose lease bounds the heartbeat; undefined if the agent writes it. */
+  /** The gateway whose lease bounds the heartbeat; undefined if the agent writes it, or if there is no valid one. */
   readonly gateway?: string | undefined;
 }
 

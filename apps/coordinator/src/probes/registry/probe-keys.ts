@@ -21,7 +21,7 @@ export async function measureProbeKeys(redis: Redis, limitBytes: number): Promis
           const probe = PROBE_KEY.exec(key)?.[1];
           return probe === undefined || (bytes.get(probe) ?? 0) > limitBytes ? [] : [{ key, probe }];
         });
-        // Enough samples to notice a large element among small ones, without blocking Redis.
+        // Enough samples to notice a large element among small ones, without blocking Redis for long.
         const sizes = await Promise.all(wanted.map(({ key }) => master.memory('USAGE', key, 'SAMPLES', SAMPLES)));
         for (const [index, { probe }] of wanted.entries()) {
           bytes.set(probe, (bytes.get(probe) ?? 0) + (sizes[index] ?? 0));

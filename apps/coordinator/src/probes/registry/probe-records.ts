@@ -9,7 +9,7 @@ import type { ProbeValidators } from './probe-validators.ts';
 
 /** The operator's records of probes, independent of their status. */
 export interface ProbeRecords {
-  /** Every valid record, by id. */
+  /** Every valid record, sorted by id. */
   readonly list: () => Promise<readonly ProbeRecord[]>;
   /**
    * Creates or replaces a record.
@@ -17,7 +17,10 @@ export interface ProbeRecords {
    * @throws if it is invalid
    */
   readonly write: (record: ProbeRecord) => Promise<void>;
-  /** Removes a record with all keys of the probe; false if there was no record. */
+  /**
+   * Removes a record with all keys that the agent may write, and what else is stored of the probe except its enrolment;
+   * false if there was no record.
+   */
   readonly remove: (id: string) => Promise<boolean>;
 }
 
@@ -51,7 +54,7 @@ export function createProbeRecords(
   };
 }
 
-/** Every valid record, by id. */
+/** Every valid record, sorted by id. */
 export async function readProbeRecords(redis: Redis, validators: ProbeValidators): Promise<readonly ProbeRecord[]> {
   const texts = await readRecordTexts(redis, await readProbeIds(redis));
   return texts.flatMap((text) => (text === null ? [] : (validators.readRecord(text) ?? [])));

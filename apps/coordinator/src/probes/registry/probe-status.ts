@@ -6,7 +6,7 @@ import { accessFault, NO_ACCESS, type AgentAccess } from '../enrolment/agent-acc
 /** A probe as known to the coordinator: its record and the last heartbeat of its agent. */
 export interface KnownProbe {
   readonly record: ProbeRecord;
-  /** True if there is a heartbeat, valid or not. */
+  /** True if there is a heartbeat that has not expired, valid or not. */
   readonly alive: boolean;
   /** Undefined if there is no valid one. */
   readonly heartbeat: Heartbeat | undefined;
@@ -14,7 +14,7 @@ export interface KnownProbe {
   readonly lastSeenMs: number | undefined;
   /** Number of waiting jobs. */
   readonly waiting?: number;
-  /** Number of waiting jobs and of those that the agent has taken; undefined for an agent at a gateway. */
+  /** Number of waiting jobs and of those that the agent has taken; undefined for an agent at a gateway or offline. */
   readonly queued?: number | undefined;
   /** True if the probe's agent sends heartbeats but takes no jobs. */
   readonly takesNoJobs?: boolean;
@@ -26,7 +26,7 @@ export interface KnownProbe {
   readonly switchedOff?: string | undefined;
   /** Why Redis accepts no results, which affects every probe. */
   readonly storeFault?: string | undefined;
-  /** Enrolment of the probe's agent; undefined without one. */
+  /** Enrolment of the probe's agent; undefined stands for `NO_ACCESS`. */
   readonly access?: AgentAccess;
 }
 
@@ -75,7 +75,7 @@ function isUnsteady({ justBack, takesNoJobs }: Pick<KnownProbe, 'justBack' | 'ta
   return justBack === true || takesNoJobs === true;
 }
 
-/** Why a probe cannot take jobs; undefined if it can. */
+/** Why a probe gets no jobs: it is offline, suspended or shutting down; undefined if it is none of these. */
 export function absenceOf(probe: KnownProbe): string | undefined {
   if (!probe.alive || probe.switchedOff !== undefined) {
     const { reason } = statusOf(probe);

@@ -8,7 +8,7 @@ import type { ProbeValidators } from './probe-validators.ts';
 
 /** Reads the records of all probes repeatedly; validates only changed ones. */
 export interface RecordCache {
-  /** Every valid record, by id; the same array while nothing changes. */
+  /** Every valid record, sorted by id; the same array while nothing changes. */
   readonly read: (redis: Redis) => Promise<readonly ProbeRecord[]>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Countries and territories (ISO 3166-1 alpha-2) by continent: the UN geoscheme, but for islands in the
- * Southern and the Indian Ocean (BV, GS, HM, IO), which it has in South America, Oceania and Africa.
+ * Countries and territories (ISO 3166-1 alpha-2, and XK) by continent: the UN geoscheme, with TW and XK added, but for
+ * islands in the Southern and the Indian Ocean (BV, GS, HM, IO), which it has in South America, Oceania and Africa.
  */
 const countries = {
   africa:
@@ -36,7 +36,6 @@ export function isCountryCode(code: string): boolean {
   return byCountry.has(code.toUpperCase());
 }
 
-/** All alpha-2 codes. */
 export function countryCodes(): Iterable<string> {
   return byCountry.keys();
 }

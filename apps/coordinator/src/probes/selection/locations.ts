@@ -26,7 +26,7 @@ export type ReadLocations =
  * Reads the `locations` of a request: country code (of two or three letters) or name, part of the United Kingdom, city,
  * state or province, continent, `AS<digits>`, name of network or datacenter (or whole words of it), or tag; terms
  * joined by `+`. Case, accents and punctuation do not matter. A term that is unknown here and found at no probe is an
- * error that names the nearest one.
+ * error; the first one names the nearest known name, if there is one.
  */
 export function readLocations(texts: readonly string[], known: readonly ProbeRecord[]): ReadLocations {
   const errors: InputError[] = [];

@@ -15,7 +15,7 @@ export interface SelectionRequest {
   readonly tieBreak?: ((probe: string) => number) | 'random';
   /** True to ignore load, so that the same probes are selected. */
   readonly ignoresLoad?: boolean;
-  /** Which probes may be selected; all by default. */
+  /** Which probes may be selected without being named; all by default. */
   readonly isEligible?: (probe: KnownProbe) => boolean;
 }
 
@@ -38,8 +38,8 @@ export interface ProbeSelector {
 
 /**
  * Selects the probes of a check: those it names, or up to `limit` online probes in its locations that support its type.
- * With several locations, each gets an equal share. Healthy probes precede degraded ones; then as many networks and
- * countries as possible are covered; then the least loaded are preferred.
+ * With several locations, each gets an equal share as far as it has probes. Healthy probes precede degraded ones; then
+ * as many networks and countries as possible are covered; then the least loaded are preferred.
  */
 export function createProbeSelector(): ProbeSelector {
   const pools = createProbePools();

@@ -8,14 +8,15 @@ import { StoreUnavailable } from '../store-errors.ts';
 import type { MasterWatch } from './master-watch.ts';
 
 /**
- * Blocks a new connection until the Sentinels confirm its server: a replaced master that continues after a stall also
- * replies, and a result written to it is lost when it becomes a replica.
+ * With Sentinels, closed until they confirm the server of a new connection, at most `CLOSED_AT_MOST_MS`: a replaced
+ * master that continues after a stall also replies, and a result written to it is lost when it becomes a replica.
+ * Without Sentinels always open.
  */
 export interface MasterGate {
   readonly isOpen: () => boolean;
   /** @throws StoreUnavailable while the gate is closed */
   readonly pass: () => void;
-  /** Calls the listener each time the gate opens. */
+  /** Calls the listener each time the gate opens; without Sentinels each time the connection is ready. */
   readonly onOpen: (listener: () => void) => void;
 }
 

@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 import { StoreUnavailable } from '../store-errors.ts';
 import { shareRuns } from '../turns.ts';
 
-/** Follows the master that the Sentinels name. Does nothing without Sentinels. */
+/** Follows the master that the Sentinels name. Without Sentinels the only server is the master. */
 export interface MasterWatch {
   /** Disconnects from a server that is no longer the master. Never rejects. */
   readonly look: () => Promise<void>;
@@ -14,7 +14,7 @@ export interface MasterWatch {
    * @throws StoreUnavailable unless they name this server as the master
    */
   readonly confirm: (server: string | undefined) => Promise<void>;
-  /** Like `confirm`, but skips the query if this server was already confirmed. */
+  /** Like `confirm`, but without a query if this server is the last that was confirmed. */
   readonly confirmOnce: (server: string | undefined) => Promise<void>;
   /**
    * Reads a value that may be missing. Only the master can prove its absence: a master that was replaced during a stall
@@ -61,7 +61,7 @@ export function createMasterWatch(first: Redis, connections: () => readonly Redi
   };
 }
 
-/** For one server, and for a cluster, whose nodes know their roles. */
+/** Confirms every server. */
 export const soleMaster: MasterWatch = {
   look: async () => undefined,
   confirm: async () => undefined,

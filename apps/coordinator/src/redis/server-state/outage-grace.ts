@@ -22,7 +22,7 @@ export function createOutageGrace(connection: Redis): () => boolean {
     if (lost && performance.now() - grantedAt > AT_MOST_EVERY_MS) {
       grantedAt = performance.now();
       isGranted = true;
-      // If the whole machine stalls meanwhile, so do the agents.
+      // Does not count a stall of this machine, which agents on it share.
       stallTolerantTimeout(
         GRACE_MS,
         () => (isGranted = false),

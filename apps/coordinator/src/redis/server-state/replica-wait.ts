@@ -20,13 +20,13 @@ export interface ReplicaWaitOptions {
   readonly log: Log;
 }
 
-/** Ensures that writes survive a failover. */
+/** Waits until replicas have a write, so that it survives a failover. */
 export interface ReplicaWait {
   /** The server that receives writes now, as an argument of `settled`; undefined if it is not known. */
   readonly server: () => string | undefined;
   /**
-   * Resolves when enough replicas have every write to these keys that was confirmed before the call; at once if no
-   * replica is connected. If Sentinels monitor the server, they must confirm it as the master.
+   * Resolves when enough replicas have every write to these keys that was confirmed before the call. Sentinels, if any,
+   * must also confirm the server as the master. If no replica is required, it resolves at once.
    *
    * @param server that received the first of these writes
    * @throws StoreUnavailable if connected replicas do not confirm in time, or another server is the master now
@@ -101,7 +101,7 @@ class WaitForReplicas implements ReplicaWait {
       const [, , online] = (await master.role()) as readonly unknown[];
       return Array.isArray(online) ? online.length : 0;
     } catch (error) {
-      // Without a connection no check is accepted anyway; without permission for the command, the number stays unknown.
+      // Without a connection no check is accepted anyway; without permission for the command, no replica is waited for.
       if (!this.hasWarned && Error.isError(error) && error.message.startsWith('NOPERM')) {
         this.hasWarned = true;
         this.options.log.warn(

@@ -7,11 +7,11 @@ import { WritesRefused } from '../store-errors.ts';
 
 /** Detects that Redis refuses writes: with a full disk or memory it still answers reads. */
 export interface WriteWatch {
-  /** Why Redis refused writes at the last poll that it replied to; undefined if it accepted them. */
+  /** Why Redis refused the last write that was tried; undefined if it accepted it, or before the first. */
   readonly refusal: () => string | undefined;
   /** @throws WritesRefused if writes are refused */
   readonly requireWrites: () => void;
-  /** Tries a write. Rejects if Redis does not reply. */
+  /** Tries a write. Rejects if Redis neither accepts nor refuses it. */
   readonly look: () => Promise<void>;
 }
 

@@ -1,8 +1,8 @@
 import { domainToASCII } from 'node:url';
 
 /**
- * Reduces a text to the available glyphs: host names in ASCII form (RFC 5891), letters without diacritics, a box for
- * any other character.
+ * Reduces a text to the available glyphs, as far as possible: host names in ASCII form (RFC 5891), letters without
+ * diacritics.
  */
 export function plainText(text: string): string {
   return text

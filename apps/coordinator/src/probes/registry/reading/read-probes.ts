@@ -18,7 +18,7 @@ export interface ProbeReading {
   readonly oldest: string | null;
   /** Number of jobs that the agent has taken and not removed. */
   readonly active: number;
-  /** Unprocessed entries of the probe's result stream; 1 if the key has another type, so that the fault is noticed. */
+  /** Entries of the probe's result stream; 1 if the key has another type, so that the fault is noticed. */
   readonly entries: number;
 }
 

@@ -5,7 +5,8 @@ export interface LastReading {
   /** Expiry of the probe's heartbeat on the monotonic clock, milliseconds. */
   readonly endsAtMs: number;
   /**
-   * True if only the time of the probe's heartbeat is expected to change, and its agent announces every other change.
+   * True if only the time of the probe's heartbeat is expected to change, and its agent announces every other change;
+   * also if the probe is offline and its stream is empty.
    */
   readonly isSettled: boolean;
   /** Length of the probe's result stream. */

@@ -31,10 +31,7 @@ export interface Cities {
   readonly inNation: (nation: string) => ((city: string) => boolean) | undefined;
   /** Search keys of a city's names. */
   readonly keysOf: (city: string) => readonly string[];
-  /**
-   * All names with their keys, largest city first. Computed on each call: kept, it would take a third of the table's
-   * memory.
-   */
+  /** All names with their keys, largest city first; computed on each call, to save memory. */
   readonly names: () => Iterable<readonly [key: string, name: string]>;
 }
 
@@ -44,7 +41,7 @@ interface CityKeys {
   readonly all: readonly string[];
 }
 
-/** Limit of cached cities: those of all probes, unless records change for days. */
+/** Limit of cached cities: records that change again and again would add some without end. */
 const MAX_KEPT = 5_000;
 
 export function createCities(data: Pick<PlaceData, 'cities' | 'cityNames' | 'ukNations'>): Cities {

@@ -1,7 +1,7 @@
 import { normalisePlace, placeKey } from './normalise.ts';
 import type { PlaceData } from './place-data.ts';
 
-/** Common names that neither CLDR nor ISO 3166-1 contains, with all meanings of ambiguous ones. */
+/** Common names in addition to those in the data, with all meanings of ambiguous ones. */
 const ALIASES: Readonly<Record<string, string>> = {
   AE: 'UAE|Emirates',
   AR: 'Argentine Republic',
