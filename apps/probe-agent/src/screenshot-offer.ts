@@ -12,7 +12,9 @@ export interface ScreenshotOffer {
   readonly start: () => void;
   /** True while the last self-test passed and no later failure contradicts it. */
   readonly isOffered: () => boolean;
-  /** Why the probe is degraded: it must offer screenshots, and its last self-test failed. Null otherwise. */
+  /**
+   * Why the probe is degraded: its last self-test, or its browser since, failed. Null unless it must offer screenshots.
+   */
   readonly degraded: () => string | null;
   /** Waits for a running self-test. Null if screenshots are offered, else the reason. */
   readonly settled: (signal: AbortSignal) => Promise<string | null>;

@@ -8,7 +8,10 @@ import type { ResultOutlet } from './results.ts';
 export interface JobRunner {
   /** Called once with the connections, before they are usable. */
   readonly watch?: ((watched: WatchedLoop) => void) | undefined;
-  /** Called after each connection with the address of Redis, or of the peer with which a proxy setting connects. */
+  /**
+   * Called after each connection with the address of Redis. Over a gateway it is called only if a proxy is configured,
+   * with the address of the proxy or gateway.
+   */
   readonly noteRedis?: ((address: string | undefined, port: number | undefined) => void) | undefined;
   /** Called once, before jobs are taken: over Redis when it is usable, over a gateway before the agent connects. */
   readonly prepare: (link: RunnerLink) => Work;

@@ -64,10 +64,10 @@ function listOf({ rawHeaders }: Head, name: string): readonly string[] {
   });
 }
 
-/** Number of hexadecimal digits that a number represents exactly. */
+/** Most hexadecimal digits that a number represents exactly. */
 const MAX_CHUNK_DIGITS = 13;
 
-/** @returns the reason if the line is no chunk size */
+/** @returns the size, or the reason if the line is no chunk size or too large a one */
 export function readChunkSize(line: string, deviates: Deviates): number | string {
   const [, digits, space] = /^([0-9a-f]+)([ \t]*)(?:;.*)?$/is.exec(line) ?? [];
   if (digits === undefined) return 'the size of a chunk is no number (RFC 9112 section 7.1)';

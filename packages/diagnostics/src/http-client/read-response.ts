@@ -10,7 +10,7 @@ import type { Answer, AnswerSink, HeadSeen, ReceiveBounds, Sending } from './ans
 
 /** Amount that TLS buffers before it delivers data. */
 const READ_AHEAD_BYTES = 64 * 1024;
-/** Share of the bytes still allowed to which the receive window is limited: the kernel's buffer may hold more than its set size. */
+/** Share of the bytes still allowed to which the receive window is limited: the kernel's buffer may exceed its size. */
 const WINDOW_SHARE = 0.875;
 /** Interval of checks for empty TLS records; everything else is checked on arrival. */
 const LOOK_AT_RECEIVED_EVERY_MS = 50;
@@ -43,7 +43,7 @@ class Reception {
   private readonly deviations = new Set<DeviationCode>();
   private readonly watch: NodeJS.Timeout;
   private maxReceivedBytes = MAX_RECEIVED_BEFORE_HEAD;
-  /** Bytes received before the request, and those that the socket has delivered since; decrypted ones, if it uses TLS. */
+  /** Bytes received before the request, and those that the socket has delivered since; over TLS decrypted ones. */
   private givenBytes: number;
   private firstByteMs: number | null = null;
   private head: Head | null = null;

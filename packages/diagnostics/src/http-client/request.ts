@@ -25,7 +25,8 @@ export interface Request {
 }
 
 /**
- * Headers of a request: the probe's user agent, no content coding by default, and those of the client.
+ * Headers of a request: those of the client, and without them the probe's user agent, any media type and no content
+ * coding.
  *
  * @param asked headers of the client, already validated
  */

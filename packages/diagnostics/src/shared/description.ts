@@ -3,7 +3,7 @@ import type { AnyCheckType, CommonResult, PublicFieldsOf } from '@vantage/contra
 /** Fields of a final or partial result of a check type, any of which may be absent. */
 export type DescribedResult<C extends AnyCheckType> = Partial<Omit<CommonResult, 'result'> & PublicFieldsOf<C>>;
 
-/** How a terminal shows a result of a check type; unknown fields are omitted. */
+/** How a terminal shows a result of a check type; absent fields are left out. */
 export interface Description<C extends AnyCheckType> {
   /** Parts of the first line, besides address and error. */
   readonly line: (result: DescribedResult<C>) => readonly (string | undefined)[];

@@ -33,8 +33,8 @@ export interface PacketSocketOptions {
   readonly identifier?: number | undefined;
   /**
    * Receives ICMP errors about packets that a kernel socket sends from the local port `identifier`, and sends nothing;
-   * includes errors of the last `recallMs` milliseconds, and perhaps some that are up to a second older
-   * (`recallWithSlack`). Any number of watches may use one port.
+   * includes the errors of the last `recallMs` milliseconds that are still kept, and perhaps some that are up to a
+   * second older (`recallWithSlack`). Any number of watches may use one port.
    */
   readonly errorsOnly?: { readonly recallMs: number } | undefined;
 }
@@ -65,7 +65,7 @@ export interface PacketSocket {
 
 /** Fields of the IP header that a check may choose, besides the TTL. */
 export interface PacketHeader {
-  /** Flow label of an IPv6 packet; by default the kernel selects one, the same for every socket. */
+  /** Flow label of an IPv6 packet; by default the kernel selects one, the same for every socket to a target. */
   readonly label?: FlowLabel | undefined;
   /** Differentiated services code point, 0 to 63 (RFC 2474); 0 if absent. */
   readonly dscp?: number | undefined;

@@ -80,7 +80,9 @@ class OpenSockets {
   private readonly identifiers = new Identifiers((family, identifiers) =>
     this.link.tell({ op: 'expect', family, identifiers }),
   );
-  /** Families whose ICMP descriptor the packet process keeps: opening another ICMP socket for one of them cannot fail. */
+  /**
+   * Families whose ICMP descriptor the packet process keeps: opening another ICMP socket for one of them cannot fail.
+   */
   private readonly listening = new ListeningTimes();
 
   constructor(options: PacketProcessOptions) {
@@ -180,8 +182,8 @@ function isSendable(packet: Uint8Array, destination: string, ttl: number, dscp: 
 }
 
 /**
- * True if the requested port to send from belongs to a socket of the kernel. False for a watch, which hears errors about
- * such a socket and sends nothing.
+ * True if the requested port to send from belongs to a socket of the kernel. False for a watch, which hears errors
+ * about such a socket and sends nothing.
  */
 async function isBoundToOther({ protocol, identifier, errorsOnly }: PacketSocketOptions): Promise<boolean> {
   return (

@@ -12,7 +12,7 @@ export interface ProcessGroup {
   /**
    * Sends SIGKILL to every member. Resolves when none is left.
    *
-   * @throws Error if some are left after about ten seconds
+   * @throws Error if some cannot be killed, or are left after about ten seconds
    */
   readonly kill: () => Promise<void>;
 }

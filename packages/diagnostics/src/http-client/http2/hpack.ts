@@ -116,7 +116,7 @@ function dynamicTable(): DynamicTable {
 interface BlockReader {
   readonly isOver: () => boolean;
   readonly peek: () => number;
-  /** An integer whose first bits are those of the mask (RFC 7541 section 5.1). */
+  /** An integer whose prefix is the bits of the mask in the first byte (RFC 7541 section 5.1). */
   readonly integer: (mask: number) => number;
   readonly string: () => string;
 }

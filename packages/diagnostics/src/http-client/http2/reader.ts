@@ -39,7 +39,7 @@ export interface Http2Sink {
   readonly reply: (frame: Buffer) => void;
 }
 
-/** RFC 9113 section 7. */
+/** Error codes (RFC 9113 section 7). */
 const [NO_ERROR, REFUSED_STREAM] = [0, 7];
 /**
  * Padding for which the windows have room; whenever half of it has come, they are extended by as much (RFC 9113 section

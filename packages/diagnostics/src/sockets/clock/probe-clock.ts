@@ -9,13 +9,13 @@ export interface ProbeClock extends AwakeClock {
   readonly owed: <T>(answer: Promise<T>) => Promise<T>;
   /** True while the packet process has owed an answer for longer than `GRACE_MS`. */
   readonly isStill: () => boolean;
-  /** True if the agent or the packet process stood still for `LONG_STALL_MS` or more. */
+  /** True if the agent or the packet process stood still for `LONG_STALL_MS` or more at a time. */
   readonly hasStalled: () => boolean;
   /** Time for which the packet process stood still, in stalls of a second or more, milliseconds. */
   readonly stalledMs: () => number;
 }
 
-/** Time in which the packet process answers; it takes microseconds, but the machine may be busy. */
+/** Longest wait for an answer of the packet process that is no stall: it takes microseconds on an idle machine. */
 const GRACE_MS = 250;
 
 /**

@@ -161,7 +161,10 @@ function ancillary(view: DataView): Ancillary {
   return found;
 }
 
-/** The kernel's timestamps are wall-clock time; the age of a timestamp is subtracted from the monotonic clock. */
+/**
+ * The kernel's timestamps are wall-clock time; the age of a timestamp is subtracted from the monotonic clock. Without a
+ * plausible one the present time counts.
+ */
 function arrival(stamp: WallTime | undefined, libc: Libc): { readonly receivedMs: number; readonly clock: Clock } {
   const { nowMs, wall } = bothClocks(libc);
   if (stamp === undefined) return { receivedMs: nowMs, clock: 'process' };

@@ -63,8 +63,8 @@ function freeHeapOfStart(): void {
 
 /**
  * Returns freed memory to the system `RELEASE_MEMORY_AFTER_MS` after the first request since the last return. It takes
- * less than a millisecond and distorts no time of a packet: arrivals are dated by the kernel, departures just before
- * the send.
+ * less than a millisecond, and distorts no time of a packet where the kernel dates arrivals: departures are dated just
+ * before the send.
  */
 function releaseAfter(release: (() => void) | undefined): () => void {
   let timer: NodeJS.Timeout | undefined;

@@ -10,7 +10,7 @@ declare module 'raw-socket' {
   }
 
   export interface RawSocket extends EventEmitter {
-    /** The native socket. `onRecvReady` is its listener for a descriptor that can be read. */
+    /** The native socket. Its event `recvReady` reports that the descriptor can be read. */
     readonly wrap: NativeSocket;
     on(event: 'message', listener: (buffer: Buffer, source: string) => void): this;
     on(event: 'error', listener: (error: Error) => void): this;

@@ -145,7 +145,8 @@ function publicKeyOf(certificate: X509Certificate): KeyObject | null {
 function kindOf(key: KeyObject | null): Pick<Certificate, 'keyType' | 'keyBits'> {
   const details = key?.asymmetricKeyDetails;
   const keyType = key?.asymmetricKeyType ?? null;
-  // The names of curves contain their size: prime256v1, secp521r1. Ed25519 and Ed448 (RFC 8032) have one size each.
+  // The names of the usual curves contain their size: prime256v1, secp521r1.
+  // Ed25519 and Ed448 (RFC 8032) have one size each.
   const curveBits = /\d{3}/.exec(details?.namedCurve ?? EDWARDS_BITS[keyType ?? ''] ?? '')?.[0];
   return { keyType, keyBits: details?.modulusLength ?? (curveBits === undefined ? null : Number(curveBits)) };
 }

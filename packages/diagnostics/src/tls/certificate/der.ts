@@ -58,7 +58,7 @@ export function valuesOf(bytes: Uint8Array, atMost: number): readonly DerValue[]
 /**
  * An object identifier in its dotted form (X.690 section 8.19).
  *
- * @throws DerError for another tag, and for an identifier or an arc that is too long
+ * @throws DerError for another tag, and for an identifier that is empty, cut off or too long, or has too large an arc
  */
 export function oidOf({ tag, content }: DerValue): string {
   if (tag !== tags.oid || content.length === 0 || content.length > MAX_OID_BYTES)
@@ -81,7 +81,7 @@ export function oidOf({ tag, content }: DerValue): string {
 /**
  * A GeneralizedTime in the one form that RFC 5280 section 4.1.2.5.2 allows: `YYYYMMDDHHMMSSZ`.
  *
- * @throws DerError for any other form, and for a month, day, hour, minute or second out of range
+ * @throws DerError for any other form, and for a month, hour, minute or second out of range, or a day above 31
  */
 export function timeOf({ tag, content }: DerValue): Date {
   const parts = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/.exec(Buffer.from(content).toString('latin1'));

@@ -34,7 +34,7 @@ export interface TrustAnchors {
   /** Trusted certificates with this subject, in the form of `Certificate.subject`. */
   readonly named: (subject: string) => readonly Certificate[];
   readonly includes: (certificate: Certificate) => boolean;
-  /** True for a root in the browsers' stores: the rules of the public web apply to it. */
+  /** True for a root of a public authority (`publicAuthorities`): the rules of the public web apply to it. */
   readonly isPublic: (certificate: Certificate) => boolean;
 }
 

@@ -60,7 +60,7 @@ async function askOnce(
   if (!asked.truncated) return asked;
   const whole = await askTcp(server, prepared, signal);
   if (whole.answer !== null) return whole;
-  // A failure keeps the earlier results.
+  // If TCP fails, the truncated answer is kept.
   const message = `The answer over UDP was cut off (TC), and TCP failed. ${whole.failure.message}`;
   return { answer: asked.answer, failure: { ...whole.failure, message } };
 }

@@ -72,7 +72,10 @@ function firstAddress(answers: readonly DnsRecord[], owner: string): string | nu
 
 const MAX_NAME_LENGTH = 300;
 
-/** Why a readable answer is no success; null for records, aliases and proofs of absence. */
+/**
+ * Why an answer is no success; null for records, aliases, an empty answer for an existing name, and a referral to the
+ * zone whose NS records were asked for.
+ */
 export function answerFailure(
   { kind, canonicalName, referral }: ClassifiedAnswer,
   rcode: number,

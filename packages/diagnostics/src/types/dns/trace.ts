@@ -245,7 +245,7 @@ function rowOf(step: Step, budget: RecordBudget): Row {
   };
 }
 
-/** The last answer is in the result's own sections, so its row need not repeat it. */
+/** Only the records of a referral: the last answer is in the result's own sections. */
 function shownOf(step: Step, message: Message): readonly DnsRecord[] {
   return step.kind === 'referral' ? message.authority : [];
 }

@@ -27,9 +27,8 @@ const SEND_TIMEOUT_MS = 100;
 const AFTER_ERROR_MS = 200;
 
 /**
- * Sends the packets of a ping check at an interval and collects replies, until every packet has a reply or ICMP error,
- * packets can no longer be sent, or no further reply is expected. An ICMP error does not stop later packets: it may
- * concern one packet only.
+ * Sends the packets of a ping check at an interval and collects replies, until no further reply is expected, the check
+ * ends, or packets can no longer be sent. An ICMP error does not stop later packets: it may concern one packet only.
  *
  * @param onChange called with the state after each packet sent and received
  */
@@ -55,7 +54,7 @@ class PingSession {
     failure: null,
   };
   private readonly signal: AbortSignal;
-  /** True once the caller has aborted, or nothing more is expected. */
+  /** True once no answer is awaited any more. */
   private isOver = false;
   /** Ends the current wait, if there is one. */
   private endWait = (): void => undefined;

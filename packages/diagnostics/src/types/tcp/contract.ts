@@ -20,7 +20,7 @@ import { icmpErrorSchema, icmpUnreadSchema } from '../../shared/icmp-contract.ts
 import { tlsRules } from '../../tls/rules.ts';
 import { tlsSchema } from '../../tls/schema.ts';
 
-/** Time one handshake may take: enough for one SYN retransmission (RFC 6298, 1 s). */
+/** Time one handshake of a client's check may take: enough for one SYN retransmission (RFC 6298, 1 s). */
 export const ATTEMPT_TIMEOUT_MS = 2_000;
 
 /** Limit of the steps of a dialogue. */
@@ -127,7 +127,7 @@ export const tcp = defineCheckType({
   }),
   requiredOnSuccess: ['state', 'port', 'attempts'],
   needsRawSockets: false,
-  // SYN and two retransmissions; ACK and RST.
+  // Three SYNs, more than a client's check sends in an attempt; an ACK and a RST.
   traffic: (params) => {
     const packets = params.options.attempts * 5;
     const more = dialogueOf(params) === undefined ? { packets: 0, bytes: 0 } : DIALOGUE_TRAFFIC;

@@ -120,7 +120,7 @@ async function takeStep({ expect, send = '' }: Step, lines: LineStream, sent: { 
   return { failure: await lines.send(Buffer.concat([text, Buffer.from('\n')])), unmatched: false };
 }
 
-/** Reads lines until one matches. */
+/** The first line that matches, or why there is none. */
 async function matchLine(
   expect: RE2JS,
   lines: LineStream,

@@ -57,7 +57,7 @@ export async function runUdp(params: ParamsOf<Udp>, context: DiagnosticContext<U
   }
 }
 
-/** Adds datagrams to the last attempt, until one of any attempt is answered. */
+/** Adds datagrams to the last attempt, until one of any attempt is answered or refused. */
 async function attempt(
   attempts: readonly Datagram[][],
   send: () => Promise<Datagram>,

@@ -174,7 +174,9 @@ function numberedType(name: string): number | undefined {
   return code <= 0xff_ff ? code : undefined;
 }
 
-/** The reserved types 0 and 65535, 41 (OPT), and the range of QTYPEs and meta types, 128 to 255 (RFC 6895 section 3.1). */
+/**
+ * The reserved types 0 and 65535, 41 (OPT), and the range of QTYPEs and meta types, 128 to 255 (RFC 6895 section 3.1).
+ */
 function isMetaType(code: number): boolean {
   return code === 0 || code === 41 || (code >= 128 && code <= 255) || code === 0xff_ff;
 }

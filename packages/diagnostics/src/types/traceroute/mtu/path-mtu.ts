@@ -7,7 +7,7 @@ import { attemptsOver } from './attempts.ts';
 import { tryBytes } from './try-bytes.ts';
 import { sharedSocket, type Answer, type ReportedMtus, type SharedSocket } from './try-packet.ts';
 
-/** Size of the first packet: none larger is sent. */
+/** Size of the largest packets; the search begins with one unless it first asks with a small one (`isAsking`). */
 export const FIRST_BYTES = 1_500;
 /** Smallest MTU of a link (RFC 791, RFC 8200 section 5). */
 const SMALLEST = { 4: 68, 6: 1_280 } as const;

@@ -8,7 +8,7 @@ const LOOK_EVERY_MS = 25;
 const STALL_MS = 50;
 /** Smallest MTU of a link (RFC 791). */
 const LEAST_MTU = 68;
-/** TTL of the packets that ask for the path MTU. */
+/** TTL of the packets of `tryPacket`. */
 export const MTU_TTL = 64;
 
 export type Answer =
@@ -62,7 +62,7 @@ export function sharedSocket(socket: PacketSocket, header: PacketHeader, reporte
   };
 }
 
-/** A packet that asks whether its size passes. */
+/** A packet whose answer is awaited. */
 export interface SizedPacket {
   readonly packet: Uint8Array;
   readonly address: string;

@@ -15,20 +15,23 @@ const CONTROL_MS = 500;
 export interface Doubts {
   /** Silent slots whose silence is not proved: they show no router. */
   readonly doubtful: ReadonlySet<Slot>;
-  /** Slots to be probed again, in this order. */
+  /** Slots to be probed again, in this order: silent ones, and an answered one as a control. */
   readonly again: readonly Slot[];
 }
 
-/** Slots behind a per-packet balancer that were silent `TRIES` times, from which on one silent packet suffices for every other slot. */
+/**
+ * Slots behind a per-packet balancer that were silent `TRIES` times, from which on one silent packet suffices for every
+ * other slot.
+ */
 const ENOUGH_SILENT = 3;
 
 const NONE: Doubts = { doubtful: new Set(), again: [] };
 
 /**
- * Doubts about silence after a vertex, if other packets after it were answered, or some after other vertices at the same
- * hop were lost: packets may be lost, or the routers limit their
- * answers. One slot at a time is probed together with a control: a router that limits its answers answers the first of two
- * packets, and loss affects both alike. One proof suffices for all suspected slots.
+ * Doubts about silence after a vertex, if other packets after it were answered, or some after other vertices at the
+ * same hop were lost: packets may be lost, or the routers limit their answers. One slot at a time is probed together
+ * with a control: a router that limits its answers answers the first of two packets, and loss affects both alike. One
+ * proof suffices for all suspected slots.
  *
  * @param after answered slots after the vertex at other hops
  * @param elsewhere answered slots of the same hop after other vertices

@@ -1,8 +1,9 @@
 import { answersIn, isEnd, type Slots } from './slots.ts';
 
 /**
- * For each address that answers at two hops of one way, the hops of the second place: two routers may have one address, and one
- * may answer for the next hop as well. The way goes on elsewhere from the second place; on a circle it would not.
+ * For each address that answers at two hops of one way, the hops of the second place: two routers may have one address,
+ * and one may answer for the next hop as well. The way goes on elsewhere from the second place; on a circle it would
+ * not.
  */
 export type Repeats = ReadonlyMap<string, ReadonlySet<number>>;
 

@@ -45,7 +45,7 @@ class Search {
   private asks: Ask[] = [];
   private stopTimer = (): void => undefined;
   private isOpening = false;
-  /** True once a silent target alone is asked. */
+  /** True once only the silent target is asked. */
   private isScouting = false;
   private shownMs = -Infinity;
   private isOver = false;

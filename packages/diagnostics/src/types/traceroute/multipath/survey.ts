@@ -25,7 +25,7 @@ export interface Survey {
   readonly lastTtl: number;
   /** True if the flow ended before the TTL. */
   readonly hasEnded: (flow: number, ttl: number) => boolean;
-  /** Silent slots to be probed again, because other flows past the same vertex were answered. */
+  /** Slots to be probed again: silent ones whose silence is doubted (`doubtsOf`), and answered ones as controls. */
   readonly again: readonly Slot[];
 }
 

@@ -37,8 +37,8 @@ export interface FlowView {
   /** Packets wanted per TTL, up to the horizon. */
   readonly wantedAt: (ttl: number) => number;
   /**
-   * Packets that count at the end: the first ones that went that far, `queries` or up to the first answered one, and
-   * all of the rounds.
+   * Packets that count at the end: the first ones that went that far, `queries` of them or more up to the first
+   * answered one, and all of the rounds.
    */
   readonly atEnd: readonly TracePacket[];
   /** The hop at which a packet of the flow counts; null if at none. */

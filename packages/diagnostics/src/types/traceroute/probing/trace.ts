@@ -28,7 +28,7 @@ export interface TracePacket {
   readonly round?: number;
   /** Number of answers after the first. */
   duplicates?: number;
-  /** True if the answer came after the packet was counted as lost. */
+  /** True if an answer came after more than `MAX_WAIT_MS`, which does not count. */
   isLate?: boolean;
 }
 

@@ -3,9 +3,9 @@ import { isFull, rttOf, type TracePacket } from './trace.ts';
 
 /** Longest wait for an answer, equal to that of ping. */
 export const MAX_WAIT_MS = 4_000;
-/** Wait for a silent hop although hops beyond it answered: many routers answer late. */
+/** Minimum wait for a silent hop although hops beyond it answered: many routers answer late. */
 const SILENT_HOP_MS = 2_000;
-/** Wait for the answer of a hop that answered other packets. */
+/** Minimum wait for the answer of a hop that answered other packets. */
 const KNOWN_HOP_MS = 1_000;
 const WAIT_RTTS = 3;
 /** Wait for all answers at the full TTL of a flow, from the first such packet on. */
@@ -43,7 +43,10 @@ export function patienceMs(packet: TracePacket, packets: readonly TracePacket[],
   return packets.some((one) => one.ttl <= ttl && isSilent(one)) ? shortestMs(packets) : MAX_WAIT_MS;
 }
 
-/** Milliseconds until every packet beyond the last answer, or with the full TTL, was awaited for `MAX_WAIT_MS`; 0 if all were. */
+/**
+ * Milliseconds until every packet beyond the last answer, or with the full TTL, was awaited for `MAX_WAIT_MS`; 0 if all
+ * were.
+ */
 export function silenceRestMs(packets: readonly TracePacket[], nowMs: number): number {
   const last = Math.max(0, ...packets.flatMap((one) => (one.answer === null || isFull(one) ? [] : [one.ttl])));
   const silent = packets.filter((one) => one.isGivenUp && one.answer === null && one.ttl > last);

@@ -15,7 +15,10 @@ interface Circle {
   readonly key: string;
 }
 
-/** Packets that prove a circle: flows that came to a router for the second time are followed for the rounds that it takes. */
+/**
+ * Packets that prove a circle: flows that came to a router for the second time are followed for the rounds that it
+ * takes.
+ */
 export function circleAsks(survey: Survey, maxHops: number): readonly Ask[] {
   const circles = [...survey.slots.keys()].flatMap((flow) => circleOf(flow, survey, maxHops) ?? []);
   return [...Map.groupBy(circles, ({ key }) => key).values()].flatMap((own) =>

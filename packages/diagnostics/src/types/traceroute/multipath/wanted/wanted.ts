@@ -7,7 +7,8 @@ import { nextAsks } from './next-asks.ts';
 import { scoutAsks } from './scouts.ts';
 
 /**
- * The next packets: of the search for paths, then to a target that no flow has reached; none if there is no more to ask.
+ * The next packets: of the search for paths, then to a target that no flow has reached; none if there is no more to
+ * ask.
  *
  * @param isOfTarget true to ask the target only
  */
@@ -26,7 +27,10 @@ function targetAsks(trace: Trace, plan: SearchPlan): readonly Ask[] {
   return scoutAsks(countedOf(trace), plan.flows.length, plan).slice(0, roomOf(trace, plan));
 }
 
-/** True if the target is silent, and what is left of time or packets is needed to ask it: a proof of its silence is worth more than another path. */
+/**
+ * True if the target is silent, and what is left of time or packets is needed to ask it: a proof of its silence is
+ * worth more than another path.
+ */
 export function isTargetDue(trace: Trace, { budgetMs, maxPackets, maxHops }: SearchPlan, leftMs: number): boolean {
   if (hasArrived(trace)) return false;
   const left = maxPackets - trace.packets.length;

@@ -29,7 +29,9 @@ export interface TargetCount extends Readonly<TargetHop> {
   readonly received: number;
 }
 
-/** The hops of the target if its distance changed, or if it first answered at one in a later round; otherwise undefined. */
+/**
+ * The hops of the target if its distance changed, or if it first answered at one in a later round; otherwise undefined.
+ */
 export function countsByTargetHop(
   packets: readonly TracePacket[],
   limits: TraceLimits,
