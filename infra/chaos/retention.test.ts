@@ -9,7 +9,8 @@ import { openDirect, startDeployment, type Deployment } from './deployment.ts';
 const RETENTION_SECONDS = 2;
 
 /**
- * Starts this many checks on both coordinators: most complete at once, some slowly, and some have an idempotency key.
+ * Starts at least this many checks in all, on both coordinators in turn: most complete at once, some slowly, and some
+ * have an idempotency key.
  */
 async function day(deployment: Deployment, checks: number): Promise<void> {
   const { coordinators, targets } = deployment;

@@ -18,7 +18,7 @@ const LICENCE = 'On Debian systems the Apache License 2.0 is in /usr/share/commo
  * Node 18. The dependencies must be installed (`npm run setup`).
  *
  * @returns path of the package
- * @throws Error if a step fails, with its output
+ * @throws Error if this architecture has no package, or if a step fails, with its output
  */
 export function buildDeb(folder: string): string {
   const architecture = ARCHITECTURES[process.arch];

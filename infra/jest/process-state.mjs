@@ -4,7 +4,10 @@
  */
 const EVENTS = /^(?:SIG[A-Z0-9]+|uncaughtException|unhandledRejection)$/;
 
-/** @returns a function that gives the process the environment, folder, globals and listeners that it has now */
+/**
+ * @returns a function that gives the process what it has now: environment, folder, exit code, listeners of `EVENTS`,
+ *   globals and the properties of `process`
+ */
 export function rememberProcess() {
   const env = { ...process.env };
   const folder = process.cwd();

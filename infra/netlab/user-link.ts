@@ -18,7 +18,7 @@ export interface LinkPlan {
  * Starts the link, which ends with the standard input of its process.
  *
  * @param start starts a program in the namespace of the devices
- * @throws Error if python3 or the TUN device is missing
+ * @throws Error if it does not start, for example because the TUN device is missing
  */
 export async function startUserLink(
   start: (program: string, ...args: readonly string[]) => ChildProcess,

@@ -54,7 +54,8 @@ export function loadsNativeModule(root = repository) {
  * Compiles raw-socket if the Node that runs the agent cannot load the existing build. No install script does this: pnpm
  * would run it with whichever Node is first on PATH, keep the result in its store and give it to other checkouts.
  *
- * @throws Error with the compiler’s first error, or with Node’s reason not to load what was compiled
+ * @throws Error if raw-socket is not installed, with the compiler’s first error, or with Node’s reason not to load what
+ *   was compiled
  */
 export function compileNativeModule(root = repository) {
   if (loadsNativeModule(root)) return;

@@ -17,7 +17,7 @@ const stamp = join(folder, 'node_modules', '.vantage-pnpm');
  * that of another platform is not compared.
  *
  * @returns {string} the program
- * @throws Error when a download is not what was pinned
+ * @throws Error when npm fails, for example because a download is not what was pinned
  */
 export function providePnpm() {
   const wanted = createHash('sha256')

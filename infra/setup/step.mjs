@@ -16,7 +16,10 @@ export function step(title, work) {
   }
 }
 
-/** Runs a program quietly. @throws Error with the end of what it printed when it does not exit with 0 */
+/**
+ * Runs a program quietly. @throws Error when it cannot be started, or with the end of what it printed when it does not
+ * exit with 0
+ */
 export function execute(program, args, options = {}) {
   const run = spawnSync(program, args, { cwd: repository, encoding: 'utf8', maxBuffer: 1 << 28, ...options });
   if (run.error !== undefined) throw new Error(`${program}: ${run.error.message}`);

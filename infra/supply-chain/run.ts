@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 
 /**
- * @returns the output of the program
- * @throws Error with the end of the output if it does not exit with 0
+ * @returns the standard output of the program
+ * @throws Error if it cannot be started, or with the end of its standard error if it does not exit with 0
  */
 export function run(program: string, args: readonly string[], cwd?: string): string {
   const { status, stdout, stderr, error } = spawnSync(program, args, { encoding: 'utf8', maxBuffer: 1 << 28, cwd });

@@ -20,7 +20,7 @@ import { admit } from './connect.ts';
 /** Observations of other clients of a coordinator while its gateway was attacked. */
 export interface GatewayReport {
   readonly name: string;
-  /** Latencies of `GET /probes` and of an agent's time requests, each every 20 ms; pending ones count with their age. */
+  /** Latencies of `GET /probes` and of an agent's time requests, each every 20 ms; pending ones count by their age. */
   readonly http: Latencies;
   readonly agent: Latencies;
   /** Requests of other clients without a 200, and lost connections of their agent. */
@@ -43,7 +43,9 @@ const CHECK_EVERY_MS = 20;
 const LOOK_EVERY_MS = 200;
 const SETTLES_MS = 1_000;
 
-/** Runs each attack for this many seconds against one coordinator. The first report is the baseline without one. */
+/**
+ * Runs each attack for this many seconds against one coordinator. The first report is the baseline, without an attack.
+ */
 export async function attackGateway(
   seconds: number,
   chosen: readonly GatewayAttack[] = gatewayAttacks,

@@ -85,7 +85,7 @@ async function keep(stage: Stage, count: number, fetch: typeof globalThis.fetch)
   return { stage, client, ids };
 }
 
-/** @returns the id of a check that was completed; undefined if it was refused or is not completed within 20 s */
+/** @returns the id of a check that was completed; undefined if a request fails, or if it takes longer than 20 s */
 async function complete(client: Client): Promise<string | undefined> {
   try {
     const { checkId } = await client.startCheck({ type: 'tcp', host: '127.0.0.1', port: 80, limit: PER_CHECK });

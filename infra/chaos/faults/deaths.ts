@@ -77,7 +77,7 @@ export const deaths: readonly Fault[] = [
   },
 ];
 
-/** @returns the number of processes that existed */
+/** @returns the number of these processes, of which some may have ended before */
 function killAll(pids: readonly number[]): number {
   for (const pid of pids) {
     try {

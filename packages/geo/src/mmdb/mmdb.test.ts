@@ -183,7 +183,7 @@ describe('a file that stays on disk', () => {
     const good = makeFile();
     const addresses = ['81.2.69.1', '81.3.0.1', '2a00:1450::1', '9.9.9.9'].map((text) => parseAddress(text)!);
     let readable = 0;
-    // Only bytes behind the tree: it is read by the same code as in memory, with which the test above changes them, too.
+    // Only bytes behind the tree, which is read by the same code as in memory, where a test above changes it, too.
     for (let position = nodeCountOf(good) * 6; position < good.length; position += 1) {
       const file = Buffer.from(good);
       file[position] = file[position]! ^ 0xff;
