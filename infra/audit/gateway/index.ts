@@ -43,9 +43,7 @@ const CHECK_EVERY_MS = 20;
 const LOOK_EVERY_MS = 200;
 const SETTLES_MS = 1_000;
 
-/**
- * Runs each attack for this many seconds against one coordinator. The first report is the baseline, without an attack.
- */
+/** Runs each attack for this many seconds against one coordinator; the first report is that without an attack. */
 export async function attackGateway(
   seconds: number,
   chosen: readonly GatewayAttack[] = gatewayAttacks,

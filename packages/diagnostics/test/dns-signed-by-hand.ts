@@ -18,7 +18,7 @@ export interface SigningOptions {
   readonly valid?: { readonly from: string; readonly until: string };
 }
 
-/** Signs a zone file with BIND's tools, such as zones with expired signatures, which knot would sign again. */
+/** Signs a zone file with BIND's tools: knot would sign a zone with expired signatures again. */
 export async function signZone(zone: string, text: string, { valid }: SigningOptions = {}): Promise<SignedZone> {
   const packages = await unpackPackages('bind9');
   const folder = await temporaryFolder();

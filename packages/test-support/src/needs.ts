@@ -13,7 +13,7 @@ export function ipv6Missing(): string | null {
  * where none may be skipped.
  *
  * @param missing the missing requirement, or null
- * @param ci the variable `CI` of the environment
+ * @param ci the variable `CI` of the environment, `true` in CI
  */
 export function itNeeding(
   missing: string | null,
