@@ -42,7 +42,6 @@ export const longFiles: readonly string[] = [
   'packages/diagnostics/test/http-corpus-verdicts.ts',
   'packages/summary/src/headline.ts',
   'packages/summary/src/rules.ts',
-  'packages/summary/src/traceroute/ends.ts',
   'packages/summary/test/finding-cases/names.ts',
   'packages/summary/test/finding-cases/web.ts',
   'packages/target-policy/test/dns-server.ts',

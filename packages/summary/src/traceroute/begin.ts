@@ -17,6 +17,8 @@ export interface Loss {
   readonly after: Step | null;
   readonly begin: Step;
   readonly end: Step;
+  /** Hops before the target, without the packets that are no evidence. */
+  readonly before: readonly Step[];
 }
 
 /**
@@ -33,6 +35,13 @@ export function isExact({ after, begin }: Loss): boolean {
   return begin.hop === 1 || after?.hop === begin.hop - 1;
 }
 
+/** True if only the link into the target may lose the packets: one router leads to it, and no hop before loses any. */
+export function isOnLastLink(loss: Loss): boolean {
+  const { before, begin, end } = loss;
+  const isOfOne = (before.at(-1)?.routers.length ?? 0) < 2;
+  return begin.hop === end.hop && isExact(loss) && isOfOne && before.every(({ lost }) => lost === 0);
+}
+
 function beginOf({ trace, steps }: Path, paths: readonly Path[]): Loss {
   const end = steps.at(-1)!;
   const before = steps.slice(0, -1);
@@ -46,7 +55,7 @@ function beginOf({ trace, steps }: Path, paths: readonly Path[]): Loss {
       isOnEveryWay(step, trace) &&
       isClean(pooled(step, paths), lossy, paths),
   );
-  return { trace, after: after ?? null, begin, end };
+  return { trace, after: after ?? null, begin, end, before };
 }
 
 /** A hop that is silent on one of several parallel paths does not prove that path lossless. */

@@ -3,7 +3,7 @@ import type { PathEnd, Paths } from '@vantage/contract';
 import { byText } from '../probe-result.ts';
 import { canonicalPath } from './canonical.ts';
 import { deadWays } from './flows/dead-ways.ts';
-import { circleOf, endReason } from './ends.ts';
+import { circleOf, endReason } from './end-reason.ts';
 import { addEdge, addNode, edgesFrom, finished, type Draft, type Edges } from './drafts.ts';
 import { branchesOf, least, type Branch } from './multipath/branches.ts';
 import { brokenWaysOf } from './multipath/broken-ways.ts';

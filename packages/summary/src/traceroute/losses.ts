@@ -1,5 +1,5 @@
 import { buildFinding, type FindingDraft } from '../finding.ts';
-import { beginsOf, isExact, type Loss, type Path } from './begin.ts';
+import { beginsOf, isExact, isOnLastLink, type Loss, type Path } from './begin.ts';
 import { chanceOfMore } from './chance.ts';
 import { countedSteps } from './counted-steps.ts';
 import { weightOfLimits } from './limits.ts';
@@ -11,6 +11,7 @@ import { byText, groupBy } from '../probe-result.ts';
 import { countOf, listed, naming, percent, unique } from '../words.ts';
 import { hasDeadEnd, isPacketwise } from './multipath/dead-ends.ts';
 import { answersWhenSpaced, findSpacedLoss, lossyWhenSpaced } from './spaced.ts';
+import { joinedPlaces } from './steps/places.ts';
 import { isSilent, placeKey, stepText, targetIndex, type Step, type Trace, type TraceResult } from './trace.ts';
 
 /**
@@ -132,11 +133,10 @@ function unanswered(losses: readonly Loss[]): readonly FindingDraft[] {
     spaced === undefined || spaced.lost === 0
       ? ''
       : ` It answered ${spaced.sent - spaced.lost} of ${spaced.sent} packets sent after the trace.`;
-  const causes = losses.every(isExact) ? 'they are lost on its last link' : 'they are lost on the way';
-  const before = losses.every(isExact) ? '' : ` ${beforeText(losses)}`;
+  const isLast = losses.every(isOnLastLink);
   const isTcp = traces.every(({ probeResult }) => probeResult.result.protocol === 'tcp');
   const advice = isTcp ? '' : ' A trace over tcp to an open port tells: limits of ICMP do not apply to its handshakes.';
-  const text = `Packets to the target are not all answered, ${sharesOf(losses, 'misses')}: ${causes}, or the target limits its answers, which all that ask it may share.${after}${before}${advice}`;
+  const text = `Packets to the target are not all answered, ${sharesOf(losses, 'misses')}: they are lost on ${isLast ? 'its last link' : 'the way'}, or the target limits its answers, which all that ask it may share.${after}${isLast ? '' : ` ${beforeText(losses)}`}${advice}`;
   return [buildFinding('loss_at_target', 'info', probeResultsOf(losses), text)];
 }
 
@@ -155,9 +155,9 @@ function rateLimited(traces: readonly Trace[], chance: number): readonly Finding
     return steps.flatMap((step, index) => (isLimitedRouter(steps, index, chance) ? [{ trace, step }] : []));
   });
   if (limited.length === 0) return [];
-  const where = unique(limited.map(({ step }) => routerText(step)));
+  const where = joinedPlaces(limited.map(({ step }) => routerText(step)));
   const probeResults = probeResultsOf(limited);
-  const routers = where.length === 1 ? 'one router' : `${where.length} routers`;
+  const routers = where.every((place) => place.includes(',')) ? countOf(where.length, 'router') : 'some routers';
   const text = `Answers of ${routers} to ${naming(probeResults)} do not all arrive, and more do from the hops beyond: ${listed(where, 3)}. Such answers are limited, or lost on their way back: that is no loss of what is passed on.`;
   return [buildFinding('rate_limited_hop', 'info', probeResults, text)];
 }

@@ -1,8 +1,9 @@
 import { buildFinding, type FindingDraft } from '../finding.ts';
-import { groupBy } from '../probe-result.ts';
+import { byText } from '../probe-result.ts';
 import { isTooLarge } from '../partition.ts';
 import { thresholds } from '../thresholds.ts';
 import { countOf, listed, naming, shown, unique } from '../words.ts';
+import { joinedPlaces } from './steps/places.ts';
 import { isSilent, placeKey, stepText, targetIndex, type Icmp, type Step, type Trace, type Way } from './trace.ts';
 
 /** Annotations of `traceroute` for ICMP errors. */
@@ -129,7 +130,7 @@ function isPassed({ trace: { ways, branching }, ip }: PathRefusal): boolean {
 
 /** What became of other packets; empty if that is not known. */
 function othersText(own: readonly PathRefusal[]): string {
-  if (own.every(isPassed)) return ' Others passed it.';
+  if (own.every(isPassed)) return ` Others passed ${unique(own.map(({ ip }) => ip!)).length === 1 ? 'it' : 'them'}.`;
   return own.every(({ trace }) => trace.isReached) ? ' Others reached the target.' : '';
 }
 
@@ -162,27 +163,24 @@ function flowsText(own: readonly PathRefusal[]): string {
 }
 
 function told(refusals: readonly PathRefusal[], isPassing: boolean): readonly FindingDraft[] {
-  const groups = groupBy(
-    unique(refusals.map(({ trace }) => trace.probeResult.probe)).map(
-      (probe) => refusals.find(({ trace }) => trace.probeResult.probe === probe)!.trace.probeResult,
-    ),
-    ({ probe }) => {
-      const { step, where, mark } = refusals.find(({ trace }) => trace.probeResult.probe === probe)!;
-      return `${step === undefined ? where : placeKey(step)} ${mark}`;
-    },
-  );
-  return groups.map(([, probeResults]) => {
-    const own = refusals.filter(({ trace }) => probeResults.includes(trace.probeResult));
+  const keyOf = ({ step, where, mark, isOfTarget }: PathRefusal): string =>
+    `${step === undefined ? where : placeKey(step)} ${mark} ${isOfTarget}`;
+  const groups = [...Map.groupBy(refusals, keyOf)].map(([key, own]) => {
+    const probeResults = [...new Set(own.map(({ trace }) => trace.probeResult))];
+    return { key, own, probeResults: probeResults.toSorted((a, b) => byText(a.probe, b.probe)) };
+  });
+  const sorted = groups.toSorted((a, b) => b.probeResults.length - a.probeResults.length || byText(a.key, b.key));
+  return sorted.map(({ own, probeResults }) => {
     const [{ mark, where, isOfTarget }] = own as [PathRefusal];
     const ofTarget = own.filter(isBeforeTarget);
     const sum = (count: 'refused' | 'sent'): number => ofTarget.reduce((all, one) => all + one.answered![count], 0);
     const refused = sum('refused');
-    const sender = isOfTarget ? 'The target itself' : 'A router';
+    const places = joinedPlaces(own.map((one) => one.where));
+    const sender = isOfTarget ? 'The target itself' : places.length === 1 ? 'A router' : 'Routers';
     const some = isPassing && !isOfTarget ? ' some' : '';
     const late = isPassing ? own.flatMap(({ trace }) => lateStart(trace) ?? []) : [];
     const others = late[0] === undefined ? othersText(own) : ` The target answered from ${late[0]} on.`;
     const rest = isPassing && !isOfTarget ? others : '';
-    const places = listed(unique(own.map((one) => one.where)), 3);
     const flows = isPassing && !isOfTarget ? flowsText(own) : '';
     const ofFlows = flows === '' ? undefined : ` all packets of ${flows} to the target`;
     const packets =
@@ -190,7 +188,7 @@ function told(refusals: readonly PathRefusal[], isPassing: boolean): readonly Fi
       (refused > 0
         ? ` ${refused} of ${countOf(sum('sent'), 'packet')} of ${naming(probeResults)} to the target`
         : `${some} packets of ${naming(probeResults)}`);
-    const text = `${sender} said that ${meaningOf(mark)} to${packets}: ${places}.${rest}`;
+    const text = `${sender} said that ${meaningOf(mark)} to${packets}: ${listed(places, 3)}.${rest}`;
     const brief = isPassing ? `${where} refuses some packets (${shown(mark, 16)})` : `the path ends at ${where}`;
     const isLoss =
       Math.max(refused, ofFlows === undefined ? 0 : errorsIn(own)) >= thresholds.lostPackets || late.length > 0;

@@ -1,6 +1,7 @@
 import { buildFinding, type FindingDraft } from '../../finding.ts';
 import { listed, naming, unique } from '../../words.ts';
-import { isSilent, type Trace } from '../trace.ts';
+import { lastAnswer } from '../end-reason.ts';
+import type { Trace } from '../trace.ts';
 
 /**
  * True if packets of the size that the request has chosen got no answer, and smaller echo requests than that vanish,
@@ -18,9 +19,10 @@ export function findSizeCuts(traces: readonly Trace[]): readonly FindingDraft[] 
   const { size, protocol = 'icmp' } = cut[0]!.probeResult.result;
   const packets = `${protocol.toUpperCase()} packets of ${size!.toLocaleString('en')} bytes`;
   const holes = listed(unique(cut.map(({ probeResult }) => String(probeResult.result.mtuBlackHole))));
-  const hops = listed(unique(cut.map(({ steps }) => String(steps.findLast((step) => !isSilent(step))?.hop ?? 0))));
+  const last = [...new Set(cut.flatMap((trace) => lastAnswer(trace)?.hop ?? []))].toSorted((a, b) => a - b);
+  const beyond = last.length === 0 ? '' : ` from beyond hop ${listed(last.map(String))}`;
   const results = cut.map(({ probeResult }) => probeResult);
-  const text = `The ${packets} of the trace get no answer from beyond hop ${hops}, and echo requests of ${naming(results)} vanish from ${holes} bytes on, while smaller ones are answered: the path does not seem to carry the \`size\` of the request.`;
+  const text = `The ${packets} of the trace get no answer${beyond}, and echo requests of ${naming(results)} vanish from ${holes} bytes on, while smaller ones are answered: the path does not seem to carry the \`size\` of the request.`;
   return [
     buildFinding(
       'path_cut',

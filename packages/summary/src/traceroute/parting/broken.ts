@@ -1,8 +1,9 @@
 import type { PathEnd } from '@vantage/contract';
 
-import { listed, unique } from '../../words.ts';
-import { endReason, lastAnswer } from '../ends.ts';
+import { listed } from '../../words.ts';
+import { endReason, lastAnswer } from '../end-reason.ts';
 import { HIDDEN_ROUTER, refusalOf, type PathRefusal } from '../refusals.ts';
+import { joinedPlaces } from '../steps/places.ts';
 import { onTheWay, stepText, type Trace } from '../trace.ts';
 
 /**
@@ -21,7 +22,7 @@ export function withEnd(trace: Trace): Broken {
 
 /** `The failing ones go no further than hop 4, 192.0.2.9`, with each distinct end. */
 export function endsText(broken: readonly Broken[]): string {
-  const lasts = unique(broken.map(endText));
+  const lasts = joinedPlaces(broken.map(endText));
   const isLoop = broken.every(({ end }) => end === 'loop');
   return isLoop
     ? `The failing ones go round in a circle that includes ${listed(lasts, 3)}`

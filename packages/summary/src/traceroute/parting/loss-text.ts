@@ -28,9 +28,9 @@ export function lossText(losses: readonly Loss[], working: readonly Trace[]): st
   const failing = listed(losses.map(({ trace }) => trace.probeResult.probe));
   const same = working.filter(({ target }) => losses.some(({ trace }) => trace.target === target));
   const [first] = [...Map.groupBy(losses, placeText).values()].toSorted((a, b) => b.length - a.length);
-  const what = `loss begins ${placeText(first![0]!)}`;
+  const begins = `loss begins ${placeText(first![0]!)}`;
   if (same.length === 0) {
-    return `Paths from the failing ${failing} reach the target with loss: ${what} (${sharesOf(first!)}), and no working probe was traced to compare`;
+    return `Paths from the failing ${failing} reach the target with loss: ${begins} (${sharesOf(first!)}), and no working probe was traced to compare`;
   }
   const who = `Paths from the failing ${failing} and from the working ${listed(same.map(({ probeResult }) => probeResult.probe))}`;
   const [own, others] = [pooled(losses.map(({ trace }) => trace)), pooled(same)];
@@ -39,6 +39,8 @@ export function lossText(losses: readonly Loss[], working: readonly Trace[]): st
   }
   const { common, onward, isShared } = forkOf(first![0]!, same);
   const rest = `lose ${shareOf(others)}`;
+  // The common router is named once.
+  const what = common === undefined ? begins : begins.replace(`between ${stepText(common)} and `, 'between it and ');
   if (isShared) {
     const place = common === undefined ? '' : ` up to ${stepText(common)} and beyond`;
     return `${who} pass the same routers${place}, and ${what} for the failing ones alone (${sharesOf(first!)}), while the working ones ${rest}: it may be on the way back, or on one way of a load balancer`;

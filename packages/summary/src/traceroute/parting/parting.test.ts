@@ -38,6 +38,23 @@ describe('the sentence about the paths of a monitor that turned bad', () => {
     );
   });
 
+  it('names a router once where one failing path ends and another one goes on', () => {
+    const [ends, goesOn] = [
+      trace([access(2), '192.0.2.1 3 3', ...silence]),
+      trace([access(3), '192.0.2.1 3 3', '192.0.2.9 5 5', ...silence]),
+    ];
+
+    expect(sentence({ 'ber-1': ends, 'lon-1': goesOn, 'fra-1': works }, 'ber-1 lon-1')).toContain(
+      'they part in AS64511 (Transit Net), those from ber-1 go no further, ' +
+        'the ones from lon-1 go no further than hop 3, 192.0.2.9 in AS64511 (Transit Net), and the working ones',
+    );
+    expect(
+      sentence({ 'ber-1': ends, 'lon-1': trace([access(3), access(4), '192.0.2.1 3 3', ...silence]) }, 'ber-1 lon-1'),
+    ).toBe(
+      'The failing ones go no further than hops 2 and 3, 192.0.2.1 in AS64511 (Transit Net), and no working probe was traced to compare.',
+    );
+  });
+
   const ten = (ip: string, ...lost: readonly number[]): string =>
     `${ip} ${Array.from({ length: 10 }, (_, index) => (lost.includes(index) ? '*' : '5')).join(' ')}`;
   const whole = trace([ten('198.51.100.1'), ten('192.0.2.1'), ten('192.0.2.2'), ten('192.0.2.8'), ten('203.0.113.1')]);

@@ -4,7 +4,7 @@ import { measurementsOf } from '../../measurements.ts';
 import { ofType, probeResultsOf, type ProbeResult } from '../../probe-result.ts';
 import { listed, shown, unique } from '../../words.ts';
 import { answersEchoAlone } from '../../partition.ts';
-import { lastAnswer, probeResults } from '../ends.ts';
+import { lastAnswer, probeResults } from '../end-reason.ts';
 import { lossesOf } from '../losses.ts';
 import { lossyWhenSpaced } from '../spaced.ts';
 import { endsText, withEnd, type Broken } from './broken.ts';
@@ -146,7 +146,7 @@ function partsText(broken: readonly Broken[], working: readonly Trace[]): string
   const common = `${who} show ${stepText(at)} as the last router in common${some}`;
   // A hop that one of them does not show may be a further router in common.
   if (first.some(({ isGapped }) => isGapped)) {
-    return `${common}: ${lowered(endsText(broken))}, ${goesOn}, and where they part is not known, since hops in between are not known`;
+    return `${common}: ${lowered(endsOf(broken, first))}, ${goesOn}, and where they part is not known, since hops in between are not known`;
   }
   const isEnd = first.length === broken.length && first.every((one) => lastAnswer(one.trace) === one.at);
   const network = partingNetworkText(at, onward);
@@ -154,8 +154,16 @@ function partsText(broken: readonly Broken[], working: readonly Trace[]): string
   const isRefused = first.some(({ trace: { refusal } }) => refusal !== undefined);
   const silence = `beyond it${network === 'there' ? '' : `, ${network},`} nothing answers ${packets}the failing ones`;
   const end = isRefused ? 'the failing ones go no further' : silence;
-  const parts = isEnd ? end : `they part ${network}, ${lowered(endsText(broken))}`;
+  const parts = isEnd ? end : `they part ${network}, ${lowered(endsOf(broken, first))}`;
   return `${common}: ${parts}, and ${goesOn}`;
+}
+
+/** The ends of the failing paths, of which some may be at the router in common, which the sentence has named. */
+function endsOf(broken: readonly Broken[], forks: readonly Fork[]): string {
+  const ending = forks.filter(({ trace, at }) => lastAnswer(trace) === at).map(({ trace }) => trace);
+  const others = broken.filter((trace) => !ending.includes(trace));
+  if (ending.length === 0 || others.length === 0) return endsText(broken);
+  return `Those from ${namesOf(ending)} go no further, ${lowered(endsText(others)).replace('failing ones', `ones from ${namesOf(others)}`)}`;
 }
 
 function forkOf(trace: Broken, working: readonly Trace[]): Fork | undefined {

@@ -51,7 +51,7 @@ describe('a target that stops answering during the rounds', () => {
     expect(summary.verdict).toBe('degraded');
     expect(summary.headline).toContain('but not all the time: it answered none of rounds 11 to 17 of 30 of fra-1.');
     expect(found(summary)).toEqual([
-      'warning target_pauses: The target fell silent during the check, and came back: it answered none of rounds 11 to 17 of 30 of fra-1 (the last hop that still answered is hop 1, 198.51.100.1 in AS64510 (Access Net)).',
+      'warning target_pauses: The target fell silent during the check, and came back: it answered none of rounds 11 to 17 of 30 of fra-1; the last hop that still answered is hop 1, 198.51.100.1 in AS64510 (Access Net).',
     ]);
   });
 

@@ -91,13 +91,15 @@ function isProved(rtts: readonly (number | null)[], [start, end]: Span, probes: 
 export function findPauses(traces: readonly Trace[]): readonly FindingDraft[] {
   const pauses = traces.flatMap((trace) => pauseOf(trace, traces) ?? []);
   if (pauses.length === 0) return [];
-  const who = listed(
-    pauses.map(
-      ({ trace, from, to, rounds, alive }) =>
-        `rounds ${from} to ${to} of ${rounds} of ${trace.probeResult.probe}${alive === undefined ? '' : ` (the last hop that still answered is ${stepText(alive)})`}`,
-    ),
-  );
-  const text = `The target fell silent during the check, and came back: it answered none of ${who}.`;
+  const alive = pauses.map((one) => (one.alive === undefined ? '' : stepText(one.alive)));
+  const isSame = new Set(alive).size === 1;
+  const aliveText = (where: string | undefined): string => `the last hop that still answered is ${where}`;
+  const who = pauses.map(({ trace, from, to, rounds }, index) => {
+    const where = isSame || alive[index] === '' ? '' : ` (${aliveText(alive[index])})`;
+    return `rounds ${from} to ${to} of ${rounds} of ${trace.probeResult.probe}${where}`;
+  });
+  const end = isSame && alive[0] !== '' ? `; ${aliveText(alive[0])}` : '';
+  const text = `The target fell silent during the check, and came back: it answered none of ${listed(who)}${end}.`;
   const results = pauses.map(({ trace }) => trace.probeResult);
   const [first] = pauses;
   const brief = `not all the time: it answered none of rounds ${first!.from} to ${first!.to} of ${first!.rounds} of ${first!.trace.probeResult.probe}`;

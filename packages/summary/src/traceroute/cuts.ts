@@ -1,0 +1,104 @@
+import { buildFinding, type FindingDraft } from '../finding.ts';
+import { answersSome } from '../answers-some.ts';
+import { answersEchoAlone } from '../partition.ts';
+import { listed, naming } from '../words.ts';
+import { endReason, grouped, lastAnswer, probeResults } from './end-reason.ts';
+import { findSizeCuts, isCutBySize } from './mtu/size-cut.ts';
+import type { Trace } from './trace.ts';
+
+/**
+ * Finding: probes get no answer although the target answers some packets of others, so that their silence may be chance
+ * or a limit.
+ */
+export function unheard(traces: readonly Trace[]): readonly FindingDraft[] {
+  return grouped(traces, (trace) => `${trace.fullTtl?.answersOthers === true} ${isUnseen(trace)}`).map((own) => {
+    const from = isUnseen(own[0]!) ? '' : ` from beyond hop ${lastHops(own)}`;
+    const why =
+      own[0]!.fullTtl?.answersOthers === true
+        ? 'The target answered another trace of the probe meanwhile: it may limit its answers, and the silence proves no more.'
+        : 'The target answers some packets only of the probes that reach it: packets are lost, or it limits its answers, and that one hears none proves no more.';
+    const text = `Nothing came back to ${naming(probeResults(own))}${from}. ${why}`;
+    return buildFinding('path_cut', 'info', probeResults(own), text);
+  });
+}
+
+/** Findings about traces that ended before their path: no evidence about the last router seen. */
+export function cuts(traces: readonly Trace[]): readonly FindingDraft[] {
+  const cut = traces.filter((trace) => endReason(trace) === 'cut');
+  const byEcho = cut.filter((trace) => answersEchoAlone(trace.probeResult.result) && !isCutBySize(trace));
+  const others = cut.filter((trace) => !byEcho.includes(trace) && !isCutBySize(trace));
+  const isShared = ({ target }: Trace): boolean =>
+    answersSome(probeResults(traces.filter((trace) => trace.target === target)));
+  return [
+    ...findSizeCuts(cut),
+    ...echoAlone(
+      byEcho.filter((trace) => !isShared(trace)),
+      'warning',
+    ),
+    ...echoAlone(byEcho.filter(isShared), 'info'),
+    ...cutShort(others),
+  ];
+}
+
+/**
+ * Finding: the target answers only the echo requests that accompany a trace. A filter on the path and a silent target
+ * are indistinguishable from outside.
+ *
+ * @param severity info if the target leaves the packets of other probes unanswered too: it limits its answers, or loses
+ * them
+ */
+function echoAlone(traces: readonly Trace[], severity: 'warning' | 'info'): readonly FindingDraft[] {
+  const keyOf = (trace: Trace): string => `${trace.probeResult.result.protocol ?? ''} ${isUnseen(trace)}`;
+  return grouped(traces, keyOf).map((own) => {
+    const { protocol } = own[0]!.probeResult.result;
+    const who = naming(probeResults(own));
+    const known = isUnseen(own[0]!)
+      ? 'No hop of the path is known.'
+      : `The path is known up to hop ${lastHops(own)} only.`;
+    const name = protocol?.toUpperCase() ?? '';
+    const [asked, why, brief] =
+      protocol === 'icmp'
+        ? ['other echo requests', '', `${who} ${own.length === 1 ? 'gets' : 'get'} answers to some packets only`]
+        : [
+            'echo requests',
+            'a filter on the way or the target itself drops those, or ',
+            `it answers echo requests only of ${who}, not ${name}`,
+          ];
+    const text = `The target answers ${asked} of ${who}, and no ${name} packet of the trace: ${why}it limits its answers, or one of several ways to it is broken. ${known}`;
+    return buildFinding('path_cut', severity, probeResults(own), text, brief);
+  });
+}
+
+function cutShort(cut: readonly Trace[]): readonly FindingDraft[] {
+  const keyOf = (trace: Trace): string => `${trace.isReached} ${trace.stopReason} ${isUnseen(trace)}`;
+  return grouped(cut, keyOf).map((own) => {
+    const { isReached, stopReason } = own[0]!;
+    const why = whyCut.get(stopReason ?? '') ?? 'it was ended';
+    const who = naming(probeResults(own));
+    const known = isUnseen(own[0]!)
+      ? `no hop of its path from ${who} is known`
+      : `its path from ${who} is known up to hop ${lastHops(own)} only`;
+    const isUnknown = !isReached && stopReason === 'deadline';
+    const silence = isUnknown ? 'Whether the target answers is not known' : 'The target does not answer';
+    const target = isReached ? 'The target answers' : silence;
+    const text = `${target}, and ${known}: ${why}. What comes after is not known.`;
+    return buildFinding('path_cut', isReached || isUnknown ? 'info' : 'warning', probeResults(own), text);
+  });
+}
+
+/** True if no hop answered. */
+function isUnseen(trace: Trace): boolean {
+  return lastAnswer(trace) === undefined;
+}
+
+/** `4 and 12`: the last hop that answered, of each trace. */
+function lastHops(traces: readonly Trace[]): string {
+  const hops = new Set(traces.flatMap((trace) => lastAnswer(trace)?.hop ?? []));
+  return listed([...hops].toSorted((a, b) => a - b).map(String));
+}
+
+const whyCut: ReadonlyMap<string, string> = new Map([
+  ['hop_limit', 'the trace was to go no further (`maxHops`)'],
+  ['gap_limit', 'no further hop answered'],
+  ['deadline', 'there was no more time'],
+]);

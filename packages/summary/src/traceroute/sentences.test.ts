@@ -1,0 +1,134 @@
+import { describe, expect, it } from '@jest/globals';
+import type { FindingCode } from '@vantage/contract';
+
+import { summaryOf, textOf, type Result } from '../../test/cases.ts';
+import { resultUntilEnd } from '../../test/finding-cases/outages.ts';
+import { trace } from '../../test/results.ts';
+
+type Traced = Result<'traceroute'>;
+
+const access = (n: number): string => `198.51.100.${n} 1 1 1`;
+const silence = '* * *';
+const target = '203.0.113.1 9 9 9';
+const of = (code: FindingCode, results: Readonly<Record<string, Traced>>): string =>
+  textOf(summaryOf('traceroute', results), code);
+
+/** The same path from a probe, and from one that is a hop farther away. */
+const fromTwo = (...path: readonly string[]): Readonly<Record<string, Traced>> => ({
+  'fra-1': trace([access(1), ...path]),
+  'ber-1': trace([access(2), access(3), ...path]),
+});
+
+function refusedAt(traced: Traced, hop: number, mark: string, from: string): Traced {
+  const icmp = { type: 3, code: 1, mark, from, count: 3 };
+  return { ...traced, hops: traced.hops!.map((one) => (one.hop === hop ? { ...one, icmp } : one)) };
+}
+
+describe('a router that two paths have at different hops is named once', () => {
+  const router = '192.0.2.1 5 5 5';
+  const where = 'hops 2 and 3, 192.0.2.1 in AS64511 (Transit Net)';
+
+  it.each([
+    ['path_stops', [router, silence], `Nothing answers beyond ${where}, on the way from 2 probes`],
+    ['path_refused', [`${router} !H`], `to packets of 2 probes (ber-1 and fra-1): ${where}.`],
+    [
+      'rate_limited_hop',
+      ['192.0.2.1 5 * *', '192.0.2.2 6 6 6', '192.0.2.3 6 6 6', target],
+      `Answers of one router to 2 probes (ber-1 and fra-1) do not all arrive, and more do from the hops beyond: ${where}.`,
+    ],
+  ] as const)('by %s', (code, path, text) => {
+    expect(of(code, fromTwo(...path))).toContain(text);
+  });
+
+  it('by the pauses of two probes', () => {
+    const [all, pause] = ['.'.repeat(30), `${'.'.repeat(10)}*******${'.'.repeat(13)}`];
+    const result = resultUntilEnd(all, pause, pause, 'new');
+
+    expect(of('target_pauses', { 'fra-1': result, 'ber-1': result })).toContain(
+      'none of rounds 11 to 17 of 30 of ber-1 and rounds 11 to 17 of 30 of fra-1; the last hop that still answered is hop 1, ',
+    );
+  });
+});
+
+describe('routers that refuse packets of one probe', () => {
+  const reached = trace([access(1), '192.0.2.1 5 5 5', '192.0.2.2 6 6 6', '203.0.113.254 8 8 8', target]);
+  const textsOf = (result: Traced): readonly string[] =>
+    summaryOf('traceroute', { 'fra-1': result }).findings.map(({ text }) => text);
+
+  it('each have said what they said', () => {
+    expect(textsOf(refusedAt(refusedAt(reached, 3, '!X', '192.0.2.1'), 4, '!H', '192.0.2.2'))).toEqual([
+      'A router said that a filter forbids the traffic (!X) to some packets of fra-1: hop 2, 192.0.2.1 in AS64511 (Transit Net). Others passed it.',
+      'A router said that the host is unreachable (!H) to some packets of fra-1: hop 3, 192.0.2.2 in AS64511 (Transit Net). Others passed it.',
+    ]);
+  });
+
+  it('are several if they said the same', () => {
+    expect(textsOf(refusedAt(refusedAt(reached, 3, '!X', '192.0.2.1'), 4, '!X', '192.0.2.2'))).toEqual([
+      'Routers said that a filter forbids the traffic (!X) to some packets of fra-1: hop 2, 192.0.2.1 in AS64511 (Transit Net) and hop 3, 192.0.2.2 in AS64511 (Transit Net). Others passed them.',
+    ]);
+  });
+
+  it('are not the target, which is in the same network', () => {
+    const both = refusedAt(refusedAt(reached, 5, '!X', '203.0.113.1'), 4, '!X', '203.0.113.254');
+
+    expect(textsOf(both).map((text) => text.split(' said')[0])).toEqual(['A router', 'The target itself']);
+  });
+});
+
+describe('a path on which nothing answers', () => {
+  it('may end anywhere', () => {
+    expect(of('path_stops', { 'fra-1': trace([silence, silence]) })).toBe(
+      'No hop answered on the way from fra-1, nor did the target: the packets are dropped near the probe, or farther away, behind routers that do not answer.',
+    );
+  });
+
+  it('may end before its first hop that was asked', () => {
+    const { hops = [], ...others } = trace([silence, silence], { firstHop: 7, stopReason: 'gap_limit' });
+    const result = { ...others, hops: hops.map((one) => ({ ...one, hop: one.hop + 6 })) };
+
+    expect(of('path_stops', { 'fra-1': result })).toBe(
+      'No hop from hop 7 on answered on the way from fra-1, nor did the target: the hops before were not asked, and where the packets end is not known.',
+    );
+  });
+
+  it.each<[Partial<Traced>, string]>([
+    [
+      { reached: true, result: 'success', stopReason: 'gap_limit' },
+      'no hop of its path from fra-1 is known: no further hop',
+    ],
+    [{ echo: { sent: 3, received: 3 }, protocol: 'udp' }, 'No hop of the path is known.'],
+    [{ fullTtl: { rtts: [null], icmp: null, answersOthers: true } }, 'Nothing came back to fra-1. The target answered'],
+  ])('has no last hop: %j', (fields, text) => {
+    expect(of('path_cut', { 'fra-1': { ...trace([silence, silence]), ...fields } })).toContain(text);
+  });
+});
+
+describe('the last link before the target', () => {
+  const forty = (ip: string, lost: number): string =>
+    `${ip} ${Array.from({ length: 40 }, (_, index) => ((index * 7) % 40 < lost ? '*' : '5')).join(' ')}`;
+  const textWith = (...hops: readonly string[]): string =>
+    of('loss_at_target', { 'fra-1': trace([forty('198.51.100.1', 0), ...hops, forty('203.0.113.1', 10)]) });
+
+  it.each([
+    ['if no hop before it loses any', [forty('192.0.2.1', 0)], 'they are lost on its last link'],
+    [
+      'not if hops before it lose some too',
+      [forty('192.0.2.1', 4), forty('192.0.2.2', 2), forty('192.0.2.3', 0)],
+      'they are lost on the way',
+    ],
+    ['not if several routers lead to the target', [forty('192.0.2.1/192.0.2.2', 0)], 'they are lost on the way'],
+  ])('is where packets are lost: %s', (_which, hops, text) => {
+    expect(textWith(...hops)).toContain(text);
+  });
+});
+
+describe('a path that is known in part', () => {
+  it('is known up to the last hop that answered', () => {
+    const fields = { reached: true, result: 'success', stopReason: 'gap_limit' } as const;
+    const result = { ...trace([access(1), '192.0.2.1 5 5 5', silence, silence, silence]), ...fields, error: null };
+
+    expect(of('path_cut', { 'fra-1': result })).toContain(
+      'The target answers, and its path from fra-1 is known up to hop 2 only: no further hop answered.',
+    );
+  });
+});
