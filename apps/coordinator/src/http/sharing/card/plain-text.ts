@@ -1,14 +1,15 @@
 import { domainToASCII } from 'node:url';
 
+/** Labels with periods between them. The period at the end of a sentence makes no host name of its last word. */
+const NAME = /[[^\s\p{P}]_\-]+(?:\.[[^\s\p{P}]_\-]+)+/gv;
+
 /**
  * Reduces a text to the available glyphs, as far as possible: host names in ASCII form (RFC 5891), letters without
  * diacritics.
  */
 export function plainText(text: string): string {
   return text
-    .split(/([^\s/:[\]]+)/)
-    .map((word) => (/[^\p{ASCII}]/u.test(word) && word.includes('.') ? domainToASCII(word) || word : word))
-    .join('')
+    .replaceAll(NAME, (name) => (/[^\p{ASCII}]/u.test(name) ? domainToASCII(name) || name : name))
     .normalize('NFKD')
     .replaceAll(/\p{M}/gu, '');
 }
