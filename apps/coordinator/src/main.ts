@@ -22,10 +22,10 @@ import { openTelemetry } from './telemetry/telemetry.ts';
 
 /** Timeout of each DNS lookup for `GET /me`. */
 const NAME_TIMEOUT_MS = 500;
-/** Wait for Redis at the start; then the server listens and reports not ready. */
+/** Longest wait for Redis at the start; after it the server listens all the same, and reports not ready. */
 const LISTENS_WITHIN_MS = 2_000;
 /**
- * Interval at which freed memory is returned to the system: malloc keeps 10 MiB that compiling and requests have freed.
+ * Interval at which freed memory is returned to the system: malloc keeps some 10 MiB that the start and requests free.
  */
 const RELEASE_MEMORY_EVERY_MS = 10_000;
 

@@ -23,7 +23,7 @@ export interface AcceptedRequest {
 
 export type Creation =
   | { readonly created: true; readonly checkId: string; readonly probes: readonly string[] }
-  /** Unknown probe names, or malformed locations. */
+  /** Unknown probe names, or unknown or malformed locations. */
   | { readonly created: false; readonly reason: 'invalid'; readonly errors: readonly InputError[] }
   /** No online probe matches and supports the type. */
   | { readonly created: false; readonly reason: 'no-probe'; readonly detail: string }

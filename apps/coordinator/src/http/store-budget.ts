@@ -3,8 +3,8 @@ import { inTime } from '@vantage/timers';
 import { StoreUnavailable } from '../redis/store-errors.ts';
 
 /**
- * A client gets an error within two seconds if Redis does not reply; counting the request against its rate limit and
- * the handler share this time.
+ * Unless this process stalls, a client that asks for no longer wait gets an error within two seconds if Redis does not
+ * reply; counting the request against its rate limit and the handler share this time.
  */
 const BUDGET_MS = 1_850;
 /** Minimum for the handler, after a stall of the process has used up the budget. */

@@ -9,8 +9,8 @@ import { createKeyReader, isExpired, type ApiKey } from './api-key.ts';
 import { isSecretOf, readKeyText } from './key-text.ts';
 
 /**
- * Polling interval: while Redis is available, a removed or replaced key is refused no later than this plus a tenth
- * (the jitter of ticks) and two round trips.
+ * Polling interval: while Redis is available and this process does not stall, a removed or replaced key is refused no
+ * later than this plus a tenth (the jitter of ticks) and two round trips.
  */
 export const LOOK_EVERY_MS = 500;
 /** All keys are read again at this interval, even if the revision is unchanged. */

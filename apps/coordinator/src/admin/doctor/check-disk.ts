@@ -13,7 +13,7 @@ const TOO_FEW_INODES = 8;
 
 /**
  * Checks the disk of Redis if it runs on this machine; elsewhere, only refused writes are visible. The append-only file
- * is rewritten next to the old one, so the free space must be at least the memory of Redis.
+ * is rewritten next to the old one, so the free space should be at least the memory of Redis.
  */
 export async function checkDisk(facts: RedisFacts): Promise<readonly DoctorFinding[]> {
   const folder = facts.config?.get('dir');

@@ -4,7 +4,7 @@ import type { ProbeService } from '../../probes/probe-service.ts';
 import type { Store } from '../../redis/open-store.ts';
 import type { Ingest } from './ingest.ts';
 
-/** A probe counts as active for this long after a result. */
+/** A probe counts as active for this long after a notification that it has written to its stream. */
 const ACTIVE_MS = 15_000;
 
 /**

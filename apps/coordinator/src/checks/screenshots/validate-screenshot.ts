@@ -23,13 +23,13 @@ export type AcceptedScreenshot =
 
 export type AcceptScreenshot = (data: string, png: Buffer | undefined) => AcceptedScreenshot;
 
-/** Maximum size of a failure report; longer entries are not parsed. */
-const MAX_REPORT_BYTES = 16 * 1024;
+/** Maximum length of a report about a screenshot; a longer one is not parsed. */
+const MAX_REPORT_LENGTH = 16 * 1024;
 
 export function createAcceptScreenshot(): AcceptScreenshot {
   const isReport = createAjv().compile<ScreenshotReport>(screenshotReportSchema);
   return (data, png) => {
-    const report = data.length > MAX_REPORT_BYTES ? undefined : parse(data);
+    const report = data.length > MAX_REPORT_LENGTH ? undefined : parse(data);
     if (!isReport(report)) return invalid('What the probe reported of the screenshot cannot be read.');
     if (report.failure !== null) return { failure: report.failure, valid: true };
     const fault = png === undefined ? 'is missing' : faultOf(png);

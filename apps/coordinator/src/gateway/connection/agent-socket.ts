@@ -31,7 +31,7 @@ export interface AgentSocket {
   readonly wasSilent: () => boolean;
 }
 
-/** Maximum bytes that wait for an agent, more than all of its jobs at their maximum size. */
+/** Maximum bytes that wait for an agent; beyond it, the agent is taken for one that does not read. */
 const MOST_BUFFERED_BYTES = 8 * MAX_GATEWAY_MESSAGE_BYTES;
 /** Limit of uncompressed bytes: many times the rate of a busy agent; bounds one that was taken over. */
 const RATE = { perSecond: 4 * 1024 * 1024, burst: 8 * 1024 * 1024 } as const;

@@ -2,7 +2,7 @@ import { checkOfScreenshotJob, MAX_SCREENSHOT_BYTES } from '@vantage/contract';
 
 import { createTokenBucket, type TokenBucket } from './token-bucket.ts';
 
-/** Bounds what the agents of a gateway send together, so that stolen ones take no time from its other clients. */
+/** Bounds what the agents of a gateway send together, so that stolen ones take little time from its other clients. */
 export interface AgentRates {
   /** @param probe one whose key the agent has proved; memory is kept per probe, and the operator bounds their number */
   readonly open: (probe: string) => AgentRate;

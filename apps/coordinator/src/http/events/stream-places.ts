@@ -20,7 +20,7 @@ export interface StreamPlaces {
   readonly taken: () => number;
 }
 
-/** Headers of a refused stream. A check, and so its stream, lasts seconds; monitors share the slots. */
+/** Headers of a refused stream. Most checks, and so their streams, last seconds; monitors share the slots. */
 const RETRY_AFTER = { 'Retry-After': '5' };
 
 export function createStreamPlaces({ perClient, total }: StreamBounds): StreamPlaces {

@@ -1,7 +1,7 @@
 import type { Axis, Charge } from './axes.ts';
 import { SLICE_MS, WINDOW_MS, type Count, type TargetRefusal } from './window.ts';
 
-/** Maximum number of axes: enough for a flood of addresses; bounds memory to about 50 MB. */
+/** Maximum number of axes: enough for a flood of addresses, which takes about 50 MB if each sends one request. */
 const MAX_AXES = 100_000;
 
 interface State {

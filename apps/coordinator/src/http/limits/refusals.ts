@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-/** Maximum number of clients: enough for a flood of addresses; bounds memory to about 10 MB. */
+/** Maximum number of clients: enough for a flood of addresses, which takes about 12 MB. */
 const MAX_CLIENTS = 100_000;
 
 /** Clients that a limit refused, until a request would be admitted again. */
@@ -11,8 +11,8 @@ export interface Refusals {
 }
 
 /**
- * Remembers refusals. No request is refused wrongly: until the remembered time, the counts that refused the client only
- * fall.
+ * Remembers each refusal until the counts that caused it admit a request, unless others are counted meanwhile: those
+ * can only postpone that time.
  *
  * @param nowMs monotonic clock
  */

@@ -65,7 +65,7 @@ export function readMonitorsFile(text: string, readDefinition: ReadDefinition): 
   return { valid: true, definitions, digest: createHash('sha256').update(text).digest('base64url') };
 }
 
-/** Finds repeated keys in linear time. The parser would compare each key with all others. */
+/** Finds repeated keys in little time: the parser would compare each key with all others. */
 function repeatedKeys(document: Document, lines: LineCounter): readonly FileFault[] {
   const faults: FileFault[] = [];
   visit(document, {

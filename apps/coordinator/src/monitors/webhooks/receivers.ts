@@ -8,7 +8,7 @@ export interface ReceiverBounds {
   readonly stuckAfterMs: number;
 }
 
-/** Bounds the open requests of each receiver, so that a slow one delays its own messages only. */
+/** Bounds the open requests of each receiver, so that a slow one leaves room for the messages to others. */
 export interface Receivers {
   /**
    * Reserves a request to a receiver. If it has its maximum of open requests and is not stuck, waits for up to

@@ -11,8 +11,8 @@ import { createReceivers } from './receivers.ts';
 import type { SendWebhook } from './send-webhook.ts';
 
 /**
- * Maximum number of messages being delivered, in total and per receiver. Other receivers are delayed only when fifty do
- * not answer.
+ * Maximum number of messages that are taken at a time, and of open requests per receiver: fifty receivers that do not
+ * answer can delay all others.
  */
 const [MOST_TAKEN, MOST_OF_RECEIVER] = [500, 10];
 const STUCK_AFTER_MS = 1_000;

@@ -34,8 +34,8 @@ export const oversizedWrites: ExcessRule = {
 };
 
 /**
- * An oversized heartbeat is read at least every ten seconds, so it is noticed more than once in this time. While it is
- * stored, a stolen login can make Redis return it with each command.
+ * The refresh that reads an oversized heartbeat makes the next one read it again, so it is noticed more than once in
+ * this time. While it is stored, a stolen login can make Redis return it with each command.
  */
 export const oversizedHeartbeats: ExcessRule = { ...oversizedWrites, most: 1, withinMs: 30_000 };
 

@@ -6,7 +6,8 @@ import { onStore } from '../../redis/store.ts';
 import { NO_ACCESS, readAccess, type AgentAccess } from './agent-access.ts';
 
 /**
- * Pub/sub is lossy: polling applies a change no later than this plus a tenth (the jitter of ticks) and a round trip.
+ * Pub/sub is lossy: while Redis is available and this process does not stall, polling applies a change no later than
+ * this plus a tenth (the jitter of ticks) and a round trip.
  */
 export const LOOK_EVERY_MS = 500;
 /** Everything is read again at this interval, because an older master may have become the current one. */

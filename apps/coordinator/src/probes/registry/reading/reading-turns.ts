@@ -14,8 +14,8 @@ export interface LastReading {
 }
 
 /**
- * Decides which probes a refresh reads: changed ones always, active ones if `MOST_IN_ROTATION` permits, others every
- * `SELDOM_MS`.
+ * Decides which probes a refresh reads: changed ones always and, as far as `MOST_IN_ROTATION` permits, active ones each
+ * time and others every `SELDOM_MS`.
  */
 export interface ReadingTurns {
   /** Marks a probe that may have jobs and results. */
@@ -43,7 +43,7 @@ export interface ReadingTurns {
  */
 const SELDOM_MS = 10_000;
 
-/** Maximum probes that one refresh, about one per second, reads without knowing of a change. */
+/** Maximum probes that one refresh, about one per second, reads in rotation. */
 export const MOST_IN_ROTATION = 1_000;
 
 export function createReadingTurns(nowMs: () => number = () => performance.now()): ReadingTurns {
@@ -76,7 +76,7 @@ export function createReadingTurns(nowMs: () => number = () => performance.now()
         else if (left > 0 && isWanted(probe, last, now)) {
           due.add(probe);
           left -= 1;
-          // The next refresh begins after the last one that this refresh has read.
+          // The rotation of the next refresh begins after the last probe of this one.
           start = index + 1;
         }
       }
