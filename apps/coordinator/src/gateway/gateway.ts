@@ -71,8 +71,8 @@ class AgentGateway implements Gateway {
     clientTracking: false,
     perMessageDeflate: false,
     maxPayload: MAX_GATEWAY_MESSAGE_BYTES,
-    // One message of a connection in each turn of the event loop: thousands that arrive together delay no other
-    // connection.
+    // One message of a connection in each turn of the event loop: thousands that arrive together must not hold up the
+    // other connections.
     allowSynchronousEvents: false,
   });
   private readonly stoppers: readonly (() => void)[];

@@ -23,7 +23,7 @@ export function isMetricsAddress(text: string): boolean {
   return isHost && Number(port) >= 1 && Number(port) <= 65_535;
 }
 
-/** True for a name by RFC 1123 section 2.1, or with underscores, which names of containers may have. */
+/** True for a name by RFC 1123 section 2.1, also with what names of containers may have: underscores, final hyphens. */
 function isHostName(text: string): boolean {
   return text.length <= 253 && /^(?!-)[\w-]{1,63}(?:\.(?!-)[\w-]{1,63})*$/.test(text) && !/^[\d.]+$/.test(text);
 }

@@ -62,7 +62,7 @@ interface Options {
   readonly json: boolean;
 }
 
-/** Parses a command on keys. Each invalid argument gets a line that names it. */
+/** Parses a command on keys. Each fault is a line that names what it is about. */
 export function readKeyArguments(args: readonly string[]): Parsed {
   const [word = '', ...rest] = args;
   if (!isKeyCommand(word)) return { faults: [commandFault(escapeText(word, 80), Object.keys(optionsOf))] };

@@ -161,7 +161,7 @@ function rankBy(text: string): (probe: string) => number {
   return (probe) => createHash('sha256').update(`${text}\n${probe}`).digest().readUInt32BE();
 }
 
-/** False only for a probe that was never invited and whose heartbeat its agent writes itself. */
+/** False only for a probe without access to gateways whose heartbeat its agent writes itself. */
 function mayBeAtGateway({ heartbeat, access = NO_ACCESS }: KnownProbe): boolean {
   return heartbeat === undefined || heartbeat.gateway !== undefined || access.state !== 'none';
 }

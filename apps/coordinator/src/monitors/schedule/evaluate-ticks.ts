@@ -150,7 +150,8 @@ function pathEvent(
 const noTrace = { traceId: null, probes: [] } as const;
 
 /**
- * True for every change of state except that from unknown to ok at the first tick of a monitor or of its definition.
+ * True for every change of state except that from unknown to ok at the first tick of a monitor, or of a new definition
+ * of one that was ok.
  */
 function isReported(change: ReducedEvent | undefined, before: MonitorState | undefined): boolean {
   return change !== undefined && !(before === undefined && change.to === 'ok');

@@ -10,7 +10,7 @@ import { commitParting, type PartingTask } from './monitor-records.ts';
 
 /** A traceroute that is not completed is read again after this time. */
 const AGAIN_MS = 1_000;
-/** A traceroute that is not completed after this time never will be. */
+/** A traceroute that is not completed after this time is given up: any check should have ended long before. */
 const GIVEN_UP_MS = 180_000;
 
 export interface PartingDependencies {

@@ -5,7 +5,7 @@ import { closeAll } from '../../redis/connections.ts';
 
 /** A Redis server, master or replica. */
 export interface RedisNode {
-  /** `host:port` */
+  /** `host:port`; `master` for one that the Sentinels name. */
   readonly name: string;
   readonly redis: Redis;
 }

@@ -40,7 +40,7 @@ interface Member {
   readonly candidate: Candidate;
 }
 
-/** A pool that follows changes of its probes: an update takes time for the changed probes only. */
+/** A pool that follows changes of its probes, so that it need not be built again. */
 export class FollowingPool implements ProbePool {
   private readonly type: string;
   private readonly placesOf: (id: string) => readonly number[];

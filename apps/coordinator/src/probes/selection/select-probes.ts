@@ -38,8 +38,8 @@ export interface ProbeSelector {
 
 /**
  * Selects the probes of a check: those it names, or up to `limit` online probes in its locations that support its type.
- * With several locations, each gets an equal share as far as it has probes. Healthy probes precede degraded ones; then
- * as many networks and countries as possible are covered; then the least loaded are preferred.
+ * With several locations, each gets an equal share as far as it has probes. Healthy probes precede degraded ones, then
+ * those in the least used networks and countries, then the least loaded.
  */
 export function createProbeSelector(): ProbeSelector {
   const pools = createProbePools();

@@ -26,7 +26,7 @@ interface Chosen {
   readonly candidate: Candidate;
 }
 
-/** Greedy selection: each step takes a probe whose network, country and location were used least. */
+/** Greedy selection: each step takes the best remaining probe by the use of locations, networks and countries. */
 export function spread(pool: ProbePool, options: SpreadOptions): readonly string[] {
   const { limit, tieBreak, ignoresLoad = false, isEligible } = options;
   const taken = new Set<Candidate>();
