@@ -267,7 +267,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   loss_at_target: degrading(
     ['warning', 'info'],
-    `traceroute: the target’s hop lost packets, and no \`path_loss\` is proved. Warning if the packets in groups that follow the trace (\`spaced\`) prove loss: in ${t.spaced.groups} groups or more a packet got no answer and a later one of the group did, which no limit of answers does, and packets of a group do not overtake each other; or ${t.lostPackets} or more SYNs to an open port got no SYN-ACK. Else info: loss, or a limit of the target’s answers, which several probes and strangers may share. The text then has how many of the packets in groups it answered, and from which hop on answers are missing too.`,
+    `traceroute: the target’s hop lost packets, and no \`path_loss\` is proved. Warning if the packets in groups that follow the trace (\`spaced\`) prove loss: in ${t.spaced.groups} groups or more a packet got no answer and a later one of the group did, which no limit of answers does, and packets of a group do not overtake each other; or ${t.lostPackets} or more of these packets to an open port of tcp, of all probes together, got no answer. Else info: loss, or a limit of the target’s answers, which several probes and strangers may share. The text then has how many of the packets in groups it answered, and from which hop on answers are missing too.`,
   ),
   rate_limited_hop: rule(
     ['info'],

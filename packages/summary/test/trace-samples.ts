@@ -63,7 +63,7 @@ function traceOf(network: Network, random: Random, probe: number): TraceResult {
     .at(-1)!
     .flat()
     .filter((isAnswered) => !isAnswered).length;
-  const spaced = lost < 2 ? {} : { spaced: spacedOf(ofHops.at(-1)!, queries * roundMs) };
+  const spaced = lost === 0 ? {} : { spaced: spacedOf(ofHops.at(-1)!, queries * roundMs) };
   return trace(path, { flows: paths, protocol, stopReason: 'completed', ...spaced });
 }
 

@@ -8,16 +8,25 @@ const CHECKS = 24;
 /** Permitted deviation of a share, in standard deviations. */
 const DEVIATIONS = 3.5;
 
-/** Number of checks that reached the target, and of those whose summary reports packet loss on the path. */
-function saidOf(network: Network): { readonly said: number; readonly of: number } {
-  let [said, of] = [0, 0];
+/**
+ * Number of checks that reached the target, of those whose summary reports packet loss on the path, and of those that
+ * are degraded by loss.
+ */
+function saidOf(network: Network): { readonly said: number; readonly degraded: number; readonly of: number } {
+  let [said, degraded, of] = [0, 0, 0];
   for (let seed = 1; seed <= CHECKS; seed += 1) {
     const results = resultsOf(network, seed * 7_919);
     if (!Object.values(results).some(({ reached }) => reached === true)) continue;
     of += 1;
-    said += summaryOf('traceroute', results).findings.some(({ code }) => code === 'path_loss') ? 1 : 0;
+    const { findings } = summaryOf('traceroute', results);
+    said += findings.some(({ code }) => code === 'path_loss') ? 1 : 0;
+    degraded += findings.some(({ code, severity }) => isLoss(code) && severity === 'warning') ? 1 : 0;
   }
-  return { said, of };
+  return { said, degraded, of };
+}
+
+function isLoss(code: string): boolean {
+  return code === 'path_loss' || code === 'loss_at_target';
 }
 
 function most(of: number, share: number): number {
@@ -46,17 +55,30 @@ describe('loss from a hop to the target', () => {
   });
 });
 
+describe('loss that takes one of three packets of some probes', () => {
+  it.each([
+    { probes: 5, ...few, loss: 0.3 },
+    { probes: 5, ...few, loss: 0.4 },
+    { probes: 4, ...few, loss: 0.3 },
+  ])('degrades 95 of 100 checks at least, with %j', (network) => {
+    const { degraded, of } = saidOf(network);
+
+    expect(of - degraded).toBeLessThanOrEqual(most(of, 0.05));
+  });
+});
+
 describe('a target and routers that limit their answers', () => {
   it.each(limits.flatMap((limit) => [1, 3].map((routers) => ({ probes: routers, limit: { ...limit, routers } }))))(
     'are taken for loss as rarely as is promised, with %j',
     (network) => {
       for (const packets of [few, many, flows]) {
         for (const roundMs of [10, 100]) {
-          const { said, of } = saidOf({ ...network, ...packets, roundMs });
+          const { said, degraded, of } = saidOf({ ...network, ...packets, roundMs });
 
           expect({ packets, roundMs, isRare: said <= most(of, 1 / thresholds.lossOverLimit) }).toMatchObject({
             isRare: true,
           });
+          expect({ packets, roundMs, degraded }).toMatchObject({ degraded: 0 });
         }
       }
     },

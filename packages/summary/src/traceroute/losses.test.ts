@@ -164,6 +164,18 @@ describe('loss on a path', () => {
       expect([of(true), of(false)]).toEqual([['loss_at_target warning: fra-1'], ['loss_at_target info: fra-1']]);
     });
 
+    it('is that of one SYN of each of two probes, but not of one alone', () => {
+      const of = (text: string) =>
+        trace(path, { ...spaced(text, { handshakes: true }), protocol: 'tcp', stopReason: 'completed' });
+      const [lossy, clean] = ['.. .* ..', '.. .. ..'];
+      const both = summaryOf('traceroute', { 'fra-1': of(lossy), 'ber-1': of(lossy), 'par-1': of(clean) });
+      const one = summaryOf('traceroute', { 'fra-1': of(lossy), 'ber-1': of(clean) });
+
+      expect(lines(both)).toEqual(['loss_at_target warning: ber-1 fra-1', 'loss_at_target info: par-1']);
+      expect(both.findings[0]!.text).toContain('ber-1 lost 1 of 6 and fra-1 lost 1 of 6. These are handshakes');
+      expect(one.verdict).toBe('up');
+    });
+
     it.each([
       ['takes ways of different length', [5, 9], [0, 1], 'info'],
       ['takes one way', [5, 9], [0, 0], 'warning'],

@@ -15,7 +15,7 @@ type Group = Spaced['groups'][number];
 export function lossyWhenSpaced(traces: readonly Trace[]): readonly Trace[] {
   const counted = traces.map((trace) => withoutPause(trace, traces));
   return counted.filter(
-    (trace) => trace.isFinal && trace.isReached && outageOf(trace, traces) === undefined && isProved(trace),
+    (trace) => trace.isFinal && trace.isReached && outageOf(trace, traces) === undefined && isProved(trace, counted),
   );
 }
 
@@ -27,12 +27,23 @@ export function answersWhenSpaced(traces: readonly Trace[]): Sample | undefined 
   return { sent: sum(({ sent }) => sent), lost: sum(({ sent, received }) => sent - received) };
 }
 
-function isProved(trace: Trace): boolean {
+function isProved(trace: Trace, traces: readonly Trace[]): boolean {
   const { spaced } = trace.probeResult.result;
   if (spaced === undefined) return false;
-  const { sent, received, groups, handshakes = false, reordered = 0 } = spaced;
-  if (handshakes) return sent - received >= thresholds.lostPackets;
+  const { groups, handshakes = false, reordered = 0 } = spaced;
+  if (handshakes) return lostHandshakes(trace) > 0 && sumOfHandshakes(trace, traces) >= thresholds.lostPackets;
   return reordered === 0 && groups.filter(isOutOfOrder).length >= thresholds.spaced.groups && isInOrder(trace, spaced);
+}
+
+/** Handshakes with the target that were lost, over all probes: as for ping and tcp checks, one of each of two suffices. */
+function sumOfHandshakes({ target }: Trace, traces: readonly Trace[]): number {
+  const own = traces.filter((trace) => trace.target === target);
+  return own.reduce((sum, trace) => sum + lostHandshakes(trace), 0);
+}
+
+function lostHandshakes({ probeResult: { result } }: Trace): number {
+  const { handshakes = false, sent = 0, received = 0 } = result.spaced ?? {};
+  return handshakes ? sent - received : 0;
 }
 
 /** A limit answers the first packets of a group, not a later one after one that it left unanswered. */

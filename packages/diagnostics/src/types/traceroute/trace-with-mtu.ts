@@ -7,6 +7,7 @@ import { MAX_MTU_PACKETS, type traceroute } from './contract.ts';
 import type { TraceOptions } from './trace-options.ts';
 import { isReached } from './hops/target-answers.ts';
 import type { mtuSearch } from './mtu/mtu-search.ts';
+import { isDoubtfulInSearch } from './hops/doubt.ts';
 import { searchPaths } from './multipath/search.ts';
 import { MAX_SPACED_PACKETS, spacedMs, TRACE_MS } from './options/spaced-results.ts';
 import type { openFlows } from './probing/open-flows.ts';
@@ -95,12 +96,21 @@ export async function traceWithMtu(
   const trace = await traced;
   const budgetMs = remainingMs() - NAMES_MS - RESERVE_MS - plan.reservedMs;
   if (isOfAllFlows) {
-    const maxPackets = mostPackets - MAX_MTU_PACKETS - ECHO_REQUESTS;
     const open = async (count: number): Promise<readonly ProbeLoopFlow[]> => {
       const opened = await openMore(count);
       return 'flows' in opened ? opened.flows : [];
     };
-    await searchPaths(trace, { ...plan, maxPackets, budgetMs, open }, signal, onChange);
+    const searchPlan = {
+      ...plan,
+      // Once packets were lost, those that tell loss of the target are kept.
+      get maxPackets(): number {
+        const kept = isDoubtfulInSearch(trace) ? MAX_SPACED_PACKETS : 0;
+        return mostPackets - MAX_MTU_PACKETS - ECHO_REQUESTS - kept;
+      },
+      budgetMs,
+      open,
+    };
+    await searchPaths(trace, searchPlan, signal, onChange);
   } else if (rounds !== undefined) {
     trace.rounds = 1;
     const reserved = MAX_MTU_PACKETS + ECHO_REQUESTS + MAX_SPACED_PACKETS;

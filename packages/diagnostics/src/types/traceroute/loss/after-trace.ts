@@ -26,7 +26,8 @@ export async function fieldsAfter(
   const remainingMs = (): number => context.remainingMs() - NAMES_MS - RESERVE_MS;
   const { signal, abandoned } = context;
   const limits = { maxPackets: left, isOfAllFlows: options.isOfAllFlows, signal, abandoned, remainingMs };
-  const spaced = isAsked ? await sendSpaced(trace, flows, limits) : null;
+  const asking = { ...flows, caughtUp: () => packets.sourceFor(flows.destination) };
+  const spaced = isAsked ? await sendSpaced(trace, asking, limits) : null;
   const sizes = await sizeFields(trace, mtu, flows, { options, spent: spaced?.sent ?? 0 }, packets, context);
   return { ...sizes, ...(spaced !== null && { spaced }) };
 }

@@ -24,6 +24,8 @@ export interface Groups {
 const TOGETHER_MS = 5;
 /** Groups with an order that no limit has, from which loss is proved. */
 const PROVED_GROUPS = 2;
+/** Lost handshakes from which loss is proved, whatever their order. */
+const PROVED_HANDSHAKES = 2;
 /** Groups in the order of a limit, from which no more are sent if none had another order. */
 const LIMITED_GROUPS = 4;
 
@@ -64,6 +66,11 @@ export function isClean({ groups }: Groups, atLeast: number): boolean {
  */
 export function isProved({ groups, reordered }: Groups): boolean {
   return reordered === 0 && groups.filter(isOutOfOrder).length >= PROVED_GROUPS;
+}
+
+/** True if no further handshakes are needed to prove loss. */
+export function areLost({ groups }: Groups): boolean {
+  return groups.flat().filter((rtt) => rtt === null).length >= PROVED_HANDSHAKES;
 }
 
 /** True if a limit explains the answers so well that further groups would only take answers from others. */

@@ -31,7 +31,9 @@ const spacedSchema = Type.Object(
     ),
     handshakes: Type.Optional(
       Type.Boolean({
-        description: 'True if all answers were SYN-ACKs, which limits of ICMP leave alone: then each group is one SYN.',
+        description:
+          'True if the port accepted connections: limits of ICMP leave that alone. Each packet is then a SYN, half a second after ' +
+          'the one before, and a group has two.',
       }),
     ),
   },
@@ -39,7 +41,7 @@ const spacedSchema = Type.Object(
     additionalProperties: false,
     description:
       'Groups of packets to the target, more than a second apart, after a trace whose packets it did not all answer: they tell ' +
-      'lost packets from limited answers. Absent if the trace lost less than two packets there, if packets or time did not ' +
+      'lost packets from limited answers. Absent if the trace lost no packet there, if packets or time did not ' +
       'suffice, and from an agent that does not send them.',
   },
 );

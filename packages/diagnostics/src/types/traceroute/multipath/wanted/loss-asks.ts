@@ -1,14 +1,12 @@
 import { isFull, type TracePacket } from '../../probing/trace.ts';
 import type { Ask } from '../survey.ts';
 
-/** Lost packets to hops that answered others from which loss is looked for at the target. */
-const LOST = 3;
 /** Packets to the target’s hop that show whether it loses packets too. */
 const TO_TARGET = 10;
 
 /**
- * Packets to the hop of the target if routers before it answered some packets only: the search itself sends the target
- * one or two, too few to tell lost packets from limited answers.
+ * Packets to the hop of the target if it, or a router before it, answered some packets only: the search itself sends the
+ * target one or two, too few to show loss.
  */
 export function lossAsks(packets: readonly TracePacket[]): readonly Ask[] {
   const limited = packets.filter((packet) => !isFull(packet));
@@ -19,7 +17,8 @@ export function lossAsks(packets: readonly TracePacket[]): readonly Ask[] {
   const reaching = new Set(arrived.map((packet) => packet.flow));
   const { flow, ttl } = known;
   const answering = new Set(limited.flatMap((one) => (one.answer?.kind === 'expired' ? [one.ttl] : [])));
-  const lost = limited.filter((one) => one.answer === null && one.ttl < ttl && answering.has(one.ttl));
+  const isLost = (one: TracePacket): boolean =>
+    one.answer === null && (one.ttl < ttl ? answering.has(one.ttl) : reaching.has(one.flow));
   const asked = limited.filter((one) => reaching.has(one.flow) && one.ttl >= ttl).length;
-  return lost.length < LOST ? [] : Array.from({ length: Math.max(0, TO_TARGET - asked) }, () => ({ flow, ttl }));
+  return !limited.some(isLost) ? [] : Array.from({ length: Math.max(0, TO_TARGET - asked) }, () => ({ flow, ttl }));
 }

@@ -1,0 +1,63 @@
+import type { TracePacket } from '../probing/trace.ts';
+import type { Trace } from '../probing/trace-state.ts';
+import { FULL_TTL } from '../result-fields.ts';
+
+/** Unanswered packets to routers that answered others, from which the target is asked if a search ended before it did. */
+const DOUBTED_ON_WAY = 3;
+
+/**
+ * True if the target left a packet unanswered that was awaited, or answered a later one of its flow. A single packet is
+ * ordinary, but of the few that a trace sends it is often all that loss takes.
+ *
+ * @param isOfAllFlows true after a search for all paths, which awaits all of its packets, not just those that count at
+ *   the target’s hop
+ */
+export function isDoubtful(trace: Trace, isOfAllFlows: boolean): boolean {
+  if (countsAtTarget(trace, isOfAllFlows).lost > 0 || isOvertaken(trace)) return true;
+  const lost = trace.packets.filter(({ answer }) => answer === null);
+  return trace.isCut && lostOnWay(trace, lost) >= DOUBTED_ON_WAY;
+}
+
+/**
+ * True if packets must be left after a search for all paths, during which others are under way: the target did not
+ * answer one in time, or routers did not answer several.
+ */
+export function isDoubtfulInSearch(trace: Trace): boolean {
+  const isLost = (packet: TracePacket): boolean => packet.isGivenUp && packet.answer === null;
+  const lost = trace.packets.filter(isLost);
+  return lost.some((packet) => isBeyond(trace, packet)) || lostOnWay(trace, lost) >= DOUBTED_ON_WAY;
+}
+
+/** Packets to the target that were awaited, of flows that reached it. */
+export function countsAtTarget(
+  trace: Trace,
+  isOfAllFlows: boolean,
+): { readonly answered: number; readonly lost: number } {
+  const counted = isOfAllFlows
+    ? trace.packets.filter((packet) => isBeyond(trace, packet))
+    : trace.views.flatMap(({ reached, atEnd }) => (reached ? atEnd : []));
+  const lost = counted.filter(({ answer }) => answer === null).length;
+  return { answered: counted.length - lost, lost };
+}
+
+/**
+ * True if the target answered a packet of a flow, and not one that left before it. More packets of a trace go that far
+ * than count at its hop; of these a target that limits its answers answers the first ones.
+ */
+function isOvertaken(trace: Trace): boolean {
+  return trace.views.some((_, flow) => {
+    const own = trace.packets.filter((packet) => packet.flow === flow && isBeyond(trace, packet));
+    const last = own.findLastIndex(({ answer }) => answer?.kind === 'target');
+    return own.slice(0, Math.max(0, last)).some(({ answer }) => answer === null);
+  });
+}
+
+function isBeyond({ views }: Trace, { flow, ttl }: TracePacket): boolean {
+  return views[flow]?.reached === true && ttl >= (views[flow].end ?? FULL_TTL);
+}
+
+/** Number of those packets that went to hops at which a router answered others. */
+function lostOnWay({ packets }: Trace, lost: readonly TracePacket[]): number {
+  const answering = new Set(packets.flatMap(({ ttl, answer }) => (answer?.kind === 'expired' ? [ttl] : [])));
+  return lost.filter(({ ttl }) => answering.has(ttl)).length;
+}
