@@ -20,7 +20,7 @@ export interface ScreenshotHandlerDependencies {
 
 /** Time before the deadline that is reserved for the transfer of the screenshot. */
 const MARGIN_MS = 750;
-/** Least time limit of an attempt. */
+/** Least time limit of an attempt; the deadline may end it earlier. */
 const TIMEOUT_MS = 12_000;
 /**
  * Share of the remaining time that an attempt may take if that is longer than `TIMEOUT_MS`: another probe can then make

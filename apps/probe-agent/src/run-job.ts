@@ -42,7 +42,7 @@ export interface RunTimes {
   readonly budgetMs: number;
 }
 
-/** Runs the diagnostic until it ends, is cut off, or the agent must stop. */
+/** Runs the diagnostic until it ends or is cut off, or `interrupted` aborts. */
 export async function runJob(
   job: Job & { readonly type: CheckTypeName },
   { startedAt, leftMs, budgetMs }: RunTimes,
@@ -116,7 +116,7 @@ function trafficOfAdmission(checkType: AnyCheckType, params: Job['params']): Tra
 }
 
 /**
- * Aborts a run at the end of its budget or when the agent must stop.
+ * Aborts a run at the end of its budget, or with `interrupted`.
  *
  * @param onIgnored called when the run ignores its abort
  * @returns `cutOff` resolves when the run has to be abandoned

@@ -27,7 +27,7 @@ export interface Schemas {
   readonly readScreenshotJob: (checkId: string, data: unknown) => ReadScreenshotJob;
   /** Serialises a result, omitting the largest optional fields if it is too long; or returns the fault. */
   readonly writeResult: (type: CheckTypeName, result: Fields) => Written;
-  /** Serialises a partial result; undefined if it is invalid. */
+  /** Serialises a partial result; undefined if it is invalid or too long. */
   readonly writePartial: (type: CheckTypeName, fields: Fields) => string | undefined;
 }
 

@@ -33,7 +33,7 @@ export interface ScreenshotOfferDependencies {
     | (Pick<Screenshots, 'selfTest' | 'capture' | 'close'> & Partial<Pick<Screenshots, 'status'>>)
     | undefined;
   readonly log: Logger;
-  /** Delay after the first failed self-test, milliseconds; doubles with each further failure. */
+  /** Delay after the first failed self-test, milliseconds; doubles with each further one, up to five minutes. */
   readonly retryMs?: number;
   /** Delay of the first self-test, milliseconds, so that it does not compete with the startup of other processes. */
   readonly delayMs?: number;

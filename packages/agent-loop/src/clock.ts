@@ -4,7 +4,9 @@ import { createRemoteClock, msOfTimeReply } from '@vantage/timers';
 export interface AgentClock {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** The shortest round trip of the last readings, milliseconds; others may have been delayed. */
+  /**
+   * The shortest round trip of the last readings, as others may have been delayed, milliseconds; 0 before the first.
+   */
   readonly rttMs: () => number;
   /**
    * Reads the clock of Redis. Rejects if that fails; the last reading stays valid.

@@ -27,7 +27,7 @@ class JobWithdrawn extends Error {
   override readonly name = 'JobWithdrawn';
 }
 
-/** True if no result of the job is wanted: another one has been written in its place. */
+/** True for the signal of a withdrawn job, of which no result is wanted. */
 export function isWithdrawn({ reason }: AbortSignal): boolean {
   return reason instanceof JobWithdrawn;
 }

@@ -6,11 +6,11 @@ import type { ReceiveWindow } from './sockets/receive-window.ts';
 
 /** Capabilities of a diagnostic: its only access to name resolution, raw sockets and result reporting. */
 export interface DiagnosticContext<C extends AnyCheckType = AnyCheckType> extends IcmpContext {
-  /** Aborted at the deadline of the check and when the agent stops. The run then returns what it has. */
+  /** Aborted when the time of the run is over, or no result is wanted any more. The run then returns what it has. */
   readonly signal: AbortSignal;
   /** Aborted when no client follows the check any more; absent if the check then goes on. */
   readonly abandoned?: AbortSignal | undefined;
-  /** Milliseconds left until the deadline, by a monotonic clock. */
+  /** Milliseconds left of the time of the run, by a monotonic clock. */
   readonly remainingMs: () => number;
   readonly admit: Admit;
   readonly names: NameLookup;

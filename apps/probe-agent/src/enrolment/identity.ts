@@ -31,7 +31,7 @@ export interface Identity {
   /** To be called when the service has accepted the latest answer, or lets the agent wait for approval. */
   readonly confirmed: () => Promise<void>;
   readonly refused: (code: EnrolmentRefusal) => Promise<AfterRefusal>;
-  /** False if a connection with this counter came from another folder: from a copy of the key. */
+  /** False for a counter above all that were taken in this folder: it came from a copy of the key. */
   readonly wasTaken: (counter: number) => Promise<boolean>;
 }
 
@@ -52,7 +52,7 @@ const ofKey: ReadonlySet<EnrolmentRefusal> = new Set([
   'token-expired',
 ]);
 
-/** @throws if there is neither a key nor a token, or the folder cannot be used */
+/** @throws if there is neither a key nor a token, the token is malformed, or the folder cannot be used */
 export async function openIdentity({ folder, url, token: given, log }: IdentityOptions): Promise<Identity> {
   // Files of secrets often end with a line feed.
   const token = given?.trim();

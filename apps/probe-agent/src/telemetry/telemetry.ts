@@ -20,7 +20,7 @@ export interface Telemetry {
   /** Called with each result of a job. */
   readonly onResult: (type: string, result: FinalOutcome) => void;
   readonly wrapPackets: (sockets: PacketSockets) => PacketSockets;
-  /** Trace context of a check's run. */
+  /** Trace context of a check's run; undefined if it has none. */
   readonly traceparentOf: (checkId: string) => string | undefined;
   readonly watch: (watched: MetricSources) => void;
   /** Never rejects. */

@@ -47,7 +47,7 @@ class GatewayAgent implements AgentLoop {
   private readonly connected = Promise.withResolvers<void>();
   private parts: Parts | undefined;
   private closing: Promise<void> | undefined;
-  /** The last status, as JSON. */
+  /** The status sent last, as JSON. */
   private sent = '';
 
   constructor(options: GatewayLoopOptions) {

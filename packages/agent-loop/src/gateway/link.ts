@@ -28,7 +28,7 @@ export interface LinkOptions {
   /** Called with each new connection that the gateway accepted. */
   readonly onReady: (session: Session, welcome: GatewayWelcome) => void;
   readonly onMessage: (message: GatewayMessage, session: Session) => void;
-  /** Called when a connection has ended: unanswered messages on it are lost. */
+  /** Called when a connection, or an attempt at one, has ended: unanswered messages on it are lost. */
   readonly onLost: (session: Session, end: Closed) => void;
   /** Called when only another token or process can help. */
   readonly onHopeless: () => void;

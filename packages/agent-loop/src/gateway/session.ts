@@ -61,9 +61,9 @@ export interface SessionOptions {
   readonly onClosed: (closed: Closed, session: Session) => void;
 }
 
-/** Number of pings without a pong after which a connection is silent; a stall of this process counts as one. */
+/** Number of unanswered pings after which a connection is silent; a stall of this process counts as one. */
 const SILENT_AFTER = 2;
-/** Number of pings without a pong after which a connection is closed. */
+/** Number of unanswered pings after which a connection is closed. */
 const DEAD_AFTER = 8;
 /** Time for a gateway that is shutting down to answer a close. */
 const CLOSE_MS = 2_000;

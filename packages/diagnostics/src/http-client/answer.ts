@@ -14,7 +14,7 @@ export interface Answer {
   /** Time from the request to the end of the exchange: the complete response, the size cap, or the failure. */
   readonly totalMs: number;
   readonly head: Head | null;
-  /** The received part of an incomplete head. */
+  /** The received part of an incomplete head; null without one, and over HTTP/2. */
   readonly partialHead: Head | null;
   readonly deviations: readonly DeviationCode[];
   readonly peerError: PeerError | null;
@@ -52,7 +52,7 @@ export interface AnswerSink {
 export interface Sending {
   /** Ends the request and its connection. */
   readonly stop: () => void;
-  /** The received part of an incomplete head. */
+  /** The received part of an incomplete head; null without one, and over HTTP/2. */
   readonly partialHead: () => Head | null;
   /** Allows the target to send this many bytes of the body. */
   readonly allowBody: (bytes: number) => void;

@@ -16,7 +16,7 @@ export interface PacketProcessStatus {
 /** Handlers of unsolicited messages. */
 export interface LinkListeners {
   readonly onPacket: (ref: number, packet: ReceivedPacket) => void;
-  /** Called when the packet process has ended: everything that was open is lost. */
+  /** Called when the packet process has ended or cannot be started: everything that was open is lost. */
   readonly onLost: (error: Error) => void;
 }
 
@@ -78,7 +78,7 @@ export class PacketLink {
     if (this.child === undefined) await this.start();
   }
 
-  /** A reference of a socket, or the token of a question. */
+  /** A reference of a socket, or the token of a request. */
   nextNumber(): number {
     this.counter = this.counter >= 0xffff_ffff ? 1 : this.counter + 1;
     return this.counter;

@@ -11,7 +11,7 @@ export interface PacketSockets {
    *
    * @throws `NodeJS.ErrnoException`: EPERM or EACCES without the privilege, EAFNOSUPPORT without the family, ECHILD if
    * the packet process cannot be started, ESRCH if it ended and does not run again yet, EADDRINUSE if the identifier is
-   * in use
+   * in use, or another error of the kernel
    */
   readonly open: (options: PacketSocketOptions) => Promise<PacketSocket>;
   /**
@@ -46,8 +46,8 @@ export interface PacketSocket {
    * Sends one packet, payload of the IP header, with the given TTL or hop limit, unfragmented. The checksum of ICMPv6
    * is filled in. Resolves with the monotonic send time in milliseconds, taken in the packet process.
    *
-   * @throws `NodeJS.ErrnoException`: the kernel's error (EMSGSIZE, EHOSTUNREACH, EPERM …), or that of a socket that is
-   * closed or lost
+   * @throws RangeError for invalid arguments; `NodeJS.ErrnoException`: the kernel's error (EMSGSIZE, EHOSTUNREACH,
+   * EPERM …), or that of a socket that is closed or lost
    */
   readonly send: (packet: Uint8Array, destination: string, ttl: number, header?: PacketHeader) => Promise<number>;
   /**

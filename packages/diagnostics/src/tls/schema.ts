@@ -176,7 +176,7 @@ export const tlsSchema = Type.Object(
   },
 );
 
-/** The fields of a result about the server's own certificate and the version of TLS; absent for http URLs. */
+/** The fields of a result about the server's own certificate and the version of TLS; absent if none was read. */
 export const certificateFields = {
   sslSubject: nullable(text(256, 'Common name of the certificate’s subject, else its first alternative name.')),
   sslIssuer: nullable(text(256, 'Organization of the certificate’s issuer, else its common name.')),

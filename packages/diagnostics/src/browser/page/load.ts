@@ -23,7 +23,7 @@ export interface Loading {
  * Resolves when there is something to show, complete or not.
  *
  * @param leftMs for the page to load and to show its content
- * @throws the error of the navigation if it failed
+ * @throws the error of the navigation if it failed, or Error if the browser has ended
  */
 export async function loadPage(page: Page, traffic: PageTraffic, url: URL, leftMs: number): Promise<Loading> {
   const startedMs = performance.now();

@@ -2,9 +2,9 @@ import type { HTTPRequest, Page } from 'puppeteer';
 
 /** The requests of a page, its frames and its workers. */
 export interface RequestWatch {
-  /** Number of requests in flight that the content of the page can depend on. */
+  /** Number of requests in flight that the content of the page can depend on; one more for a new channel. */
   readonly inFlight: () => number;
-  /** Number of requests sent until now that the content can depend on. */
+  /** Number of requests sent, and channels opened, until now that the content can depend on. */
   readonly sent: () => number;
   /** Resolves when the page has sent more requests than any page needs. */
   readonly tooMany: Promise<void>;
@@ -17,7 +17,7 @@ const LONG_POLL_MS = 4_000;
  * An answer whose body has begun is not awaited when the page has received nothing for this time: some are never read.
  */
 const UNREAD_MS = 500;
-/** Number of requests with the same method, URL and body after which further ones count as polling. */
+/** Number of requests of a script with the same method, URL and body after which further ones count as polling. */
 const MAX_EQUAL_REQUESTS = 10;
 
 /** Time for content over a WebSocket or an EventSource, from the opening of each of the first `MAX_CHANNELS`. */

@@ -7,9 +7,9 @@ const LOOKS = 30;
 const LOOK_EVERY_MS = 100;
 
 /**
- * Inspects the processes of a browser with a page: none may be root or have a capability, and each renderer must have a
- * pid namespace and a seccomp filter (proc_pid_status(5)). A new process gets its filter late, so if others have theirs
- * it is inspected again, up to `LOOKS` times in all.
+ * Inspects the processes of a browser with a page: none may be root, none outside a nested namespace have a capability,
+ * and each renderer must have a pid namespace and a seccomp filter (proc_pid_status(5)). A new process gets its filter
+ * late, so if others have theirs it is inspected again, up to `LOOKS` times in all.
  *
  * @returns what is missing, as text; null if the sandbox is on
  */

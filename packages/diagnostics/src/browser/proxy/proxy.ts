@@ -34,7 +34,7 @@ export interface FilteringProxy {
   readonly port: number;
   /** Without these credentials the proxy answers 407, so that nothing else on the machine can use it. */
   readonly credentials: { readonly username: string; readonly password: string };
-  /** Why the last connection to this URL's host and port failed; undefined if it succeeded or there was none. */
+  /** Why the last connection to this URL's host and port, or an answer over it, failed; undefined if neither did. */
   readonly failureFor: (url: URL) => Failure | undefined;
   readonly counts: () => ProxyCounts;
   readonly close: () => Promise<void>;

@@ -99,7 +99,7 @@ export function uint32(value: number): Buffer {
 /** Types of frames that may be padded; on others the flag is ignored (RFC 9113 section 4.1). */
 const paddedFrames: ReadonlySet<number> = new Set([frameTypes.data, frameTypes.headers, frameTypes.pushPromise]);
 
-/** The payload without padding and priority; undefined if the padding is longer than the frame. */
+/** The payload without padding and priority; undefined if the frame is too short for them. */
 export function contentOf({ type, flags: set, payload }: Http2Frame): Buffer | undefined {
   const isPadded = paddedFrames.has(type) && (set & flags.padded) !== 0;
   const padding = isPadded ? (payload[0] ?? 0) : 0;

@@ -1,6 +1,6 @@
 /**
- * Frames between the agent and its packet process: a length of four bytes, then the data. A length above the limit
- * means lost synchronisation, and nothing after it can be trusted.
+ * Frames between the agent and its packet process: a length of four bytes, then the data. A length of zero or above the
+ * limit means lost synchronisation, and nothing after it can be trusted.
  */
 export const MAX_FRAME_BYTES = 4_096;
 

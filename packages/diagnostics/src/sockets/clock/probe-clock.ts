@@ -20,7 +20,7 @@ const GRACE_MS = 250;
 
 /**
  * Shortest stall after which a missing answer proves nothing: if the whole machine was stopped, packets to it were
- * lost. A machine that is only busy has shorter stalls.
+ * lost. A machine that is only busy rarely has such long ones.
  */
 const LONG_STALL_MS = 2_000;
 

@@ -32,7 +32,7 @@ export interface IcmpError {
   readonly kind: IcmpKind;
   readonly type: number;
   readonly code: number;
-  /** MTU of the next hop, for `too-big`; 0 if not stated (RFC 1191 section 4), and for other kinds. */
+  /** MTU of the next hop, for `too-big`, at most 65,535; 0 if not stated (RFC 1191 section 4), and for other kinds. */
   readonly mtu: number;
   /** The packet that the message is about, as far as it was quoted. */
   readonly quoted: IpPacket;

@@ -16,7 +16,7 @@ export interface IpPacket {
   readonly dscp: number;
   /** Length of the whole packet according to the header; it may be truncated. */
   readonly totalBytes: number;
-  /** The received part of the data after header and extensions. */
+  /** The received part of the data after header and extensions; in a quotation padding may follow. */
   readonly payload: Uint8Array;
 }
 

@@ -16,7 +16,9 @@ export interface CertificateBody {
 
 export interface SignatureAlgorithm {
   readonly oid: string;
-  /** OID of the hash in the parameters of RSASSA-PSS (RFC 4055 section 3.1); null for other algorithms. */
+  /**
+   * OID of the hash in the parameters of RSASSA-PSS (RFC 4055 section 3.1); null for other algorithms, or if unknown.
+   */
   readonly hash: string | null;
 }
 

@@ -1,4 +1,4 @@
-/** Thrown by the functions of this module for bytes that are not DER, or not the expected structure. */
+/** Thrown for bytes that are not DER, or not the expected structure. */
 export class DerError extends Error {
   override readonly name = 'DerError';
 }

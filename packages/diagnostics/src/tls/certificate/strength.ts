@@ -14,14 +14,14 @@ const WEAK_HASH = /md[245]|sha-?1(?!\d)/i;
 /** Minimum key sizes for 112 bits of security, as at OpenSSL's level 2. */
 const MINIMUM_BITS: Readonly<Record<string, number>> = { rsa: 2048, 'rsa-pss': 2048, dsa: 2048, ec: 224 };
 
-/** Why the key of a certificate is too weak; `null` if it is not. */
+/** Why the key of a certificate is too weak; `null` if it is not, or not known. */
 export function keyWeakness({ keyType, keyBits }: Certificate): string | null {
   const minimum = MINIMUM_BITS[keyType ?? ''] ?? 0;
   if (keyBits === null || keyBits >= minimum) return null;
   return `${keyType === 'ec' ? 'elliptic curve' : keyType!.toUpperCase()} of ${keyBits} bits, fewer than ${minimum}`;
 }
 
-/** Why the signature of a certificate is too weak; `null` if it is not. */
+/** Why the signature of a certificate is too weak; `null` if it is not, or not known. */
 export function signatureWeakness(certificate: Certificate): string | null {
   const name = signatureNameOf(certificate);
   return name !== null && WEAK_HASH.test(name) ? name : null;

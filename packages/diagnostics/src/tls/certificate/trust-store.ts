@@ -7,7 +7,7 @@ import { certificateOf, comparableName, type Certificate } from './certificate.t
 /** Trusted certificates, parsed once: with custom ones that takes as long as several checks. */
 export interface TrustStore {
   /**
-   * Creates the context of a handshake. It allows TLS 1.0 and weak ciphers, because they are measured, not relied on.
+   * The context of a handshake. It allows TLS 1.0 and weak ciphers, because they are measured, not relied on.
    * Without session resumption, so that every handshake shows the certificate.
    *
    * @param versions all by default

@@ -15,7 +15,7 @@ import { tapSocket, type WireTap } from './wire-tap.ts';
 
 export interface HandshakeOptions {
   /**
-   * Canonical host: a name is sent as SNI, a literal is not (RFC 6066 section 3); the certificate is checked
+   * Canonical host: a name is sent as SNI, an address is not (RFC 6066 section 3); the certificate is checked
    * against it.
    */
   readonly host: string;

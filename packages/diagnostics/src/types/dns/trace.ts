@@ -59,8 +59,8 @@ const MAX_ROWS = 20;
 const MAX_NAME_LENGTH = 256;
 
 /**
- * Queries the servers of each zone from the root down, until one gives a final answer in place of a referral. The
- * target policy applies to each server before a packet is sent, including glue addresses.
+ * Queries the servers of each zone from the root down, one after the other until one refers to a zone below or gives
+ * the final answer. The target policy applies to each server before a packet is sent, including glue addresses.
  */
 export async function traceDns(
   prepared: PreparedQuery,

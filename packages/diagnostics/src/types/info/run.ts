@@ -49,7 +49,7 @@ interface Name {
   readonly hostnameVerified: boolean | null;
 }
 
-/** The PTR name: verified if it resolves to the address, null if that is unknown. */
+/** The PTR name, and whether it resolves to the address: null without a name, or if that is unknown. */
 async function nameOf(address: string, context: DiagnosticContext<Info>): Promise<Name> {
   const leftMs = Math.max(0, Math.floor(context.remainingMs() - REPORT_MARGIN_MS));
   const signal = AbortSignal.any([context.signal, AbortSignal.timeout(leftMs)]);

@@ -18,7 +18,8 @@ const WAIT_RTTS = 4;
 /** Minimum time for which replies are awaited after the last packet. */
 const MIN_WAIT_MS = 1_000;
 /**
- * A packet process that has not sent a packet after this time is hung: it takes microseconds. Its stalls do not count.
+ * A packet that is not sent after this time shows, at the end, that the packet process hangs: sending takes
+ * microseconds.
  */
 const SEND_TIMEOUT_MS = 100;
 /**

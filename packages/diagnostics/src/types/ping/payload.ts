@@ -32,7 +32,7 @@ export type PayloadMatch = 'same' | 'changed' | 'foreign';
 
 /**
  * Compares a received payload. `foreign`: more than half of the random bytes differ, so it answers another program's
- * request; `changed`: damaged or truncated. Without a sent payload, any payload is foreign.
+ * request; `changed`: damaged, truncated or longer. Without a sent payload, any payload is foreign.
  */
 export function matchPayload(sent: Uint8Array, received: Uint8Array): PayloadMatch {
   if (Buffer.compare(sent, received) === 0) return 'same';

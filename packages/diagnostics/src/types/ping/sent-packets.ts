@@ -44,7 +44,10 @@ export interface SentPacket {
   sentMs: number | null;
   /** The first is the answer, the rest are duplicates. */
   readonly replies: Reply[];
-  /** True if the probe was stalled while the reply was awaited; `isLeftOut` decides whether the packet counts. */
+  /**
+   * True if the probe was stalled, or its packet process ended, while the reply was awaited; `isLeftOut` decides
+   * whether the packet counts.
+   */
   isDoubtful: boolean;
   /**
    * The first ICMP error about the packet; `hopLimit` is the TTL with which the error arrived, `readMs` when the agent
@@ -55,7 +58,7 @@ export interface SentPacket {
 
 export interface Exchange {
   readonly packets: SentPacket[];
-  /** Time for which the packet process stood still, milliseconds. */
+  /** Time for which the packet process stood still, in stalls of a second or more, milliseconds. */
   stalledMs: number;
   reordered: number;
   corrupted: number;

@@ -5,8 +5,8 @@ import type { Hop } from './result-fields.ts';
 export { stallText } from '../../stall-text.ts';
 
 /**
- * Describes the MTU that a hop reported and the headers of its replies: each property with its different values,
- * without the usual ones (quoted TTL 1, the DSCP that was sent).
+ * Describes the MTU that a hop reported, and the headers of its replies: each property with its different values,
+ * without the usual ones (quoted TTL 1, the DSCP that was sent). Then the numbers of duplicates and late replies.
  */
 export function replyTexts(
   hop: Partial<Pick<Hop, 'nextMtu' | 'replies' | 'duplicates' | 'late'>>,

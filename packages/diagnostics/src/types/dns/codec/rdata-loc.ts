@@ -25,7 +25,7 @@ export function locationData(data: Reader): string {
   return `${latitude} ${longitude} ${altitude(data.u32())} ${precisions}`;
 }
 
-/** A decimal digit and a power of ten, in centimetres. */
+/** A decimal digit and a power of ten: centimetres, shown in metres. */
 function precision(octet: number): string {
   const [digit, exponent] = [octet >> 4, octet & 0x0f];
   if (digit > 9 || exponent > 9) throw new MessageFormatError('a precision of a LOC record is out of range');

@@ -19,7 +19,7 @@ const SHOW_EVERY_MS = 100;
 
 /**
  * Searches the paths of all flows (MDA), after the trace of the first one, and adds its packets to that trace. `isCut`
- * is set if time or packets did not suffice.
+ * is set if it ended early, as for want of time or packets.
  *
  * @param onChange called after answers and packets given up, at most once per `SHOW_EVERY_MS`
  */

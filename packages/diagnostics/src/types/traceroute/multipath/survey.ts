@@ -180,8 +180,8 @@ class Surveyor {
   }
 
   /**
-   * Places flows whose vertex at the previous TTL is unknown at the router that answered, unless they got different
-   * answers or a per-packet balancer may have chosen that router.
+   * Places flows whose vertex at the previous TTL is unknown at the router, or the end, that answered, unless they got
+   * different answers or a per-packet balancer may have chosen that router.
    */
   private locateStrays(slots: readonly Slot[], ttl: number): void {
     const clouds = [...this.vertices.values()].filter(({ kind }) => kind === 'cloud');

@@ -11,9 +11,12 @@ export interface Trace {
   views: readonly FlowView[];
   /** Why the probe itself could not continue; otherwise null. */
   failure: Failure | null;
-  /** True if time ran out or the probe was interrupted before all wanted packets were sent. */
+  /** True if time, or the packets of the search for all paths, ran out too early, or the probe was interrupted. */
   isCut: boolean;
-  /** True if time for the search of all paths ran out, although all wanted packets to the target itself were sent. */
+  /**
+   * True if time or packets for the search of all paths ran out, although all wanted packets to the target itself were
+   * sent.
+   */
   isIncomplete?: boolean;
   /** Rounds whose packets were sent, the trace included; absent if no rounds were requested. */
   rounds?: number;
@@ -56,8 +59,9 @@ export function nextOf(trace: Trace, stalled: ReadonlySet<number>, maxPackets: n
 }
 
 /**
- * When to probe the target with the full TTL: at once, and repeatedly while there is no answer, because a target or
- * router may limit its errors, and other packets may have used up the limit. Infinity if it is not to be probed.
+ * When to probe the target with the full TTL: at once, and repeatedly while refusals alone answer or nothing does,
+ * because a target or router may limit its errors, and other packets may have used up the limit. Infinity if it is not
+ * to be probed.
  */
 export function fullDueMs({ packets, views }: Trace, flow: number): number {
   const sent = packets.filter((one) => isFullOf(one, flow));
@@ -90,8 +94,8 @@ export function answered(
 }
 
 /**
- * The packet that an answer without a number is for: the last with the full TTL, sent after a silence, else the first
- * unanswered one beyond every router that answered.
+ * The packet that an answer without a number is for: the last unanswered one with the full TTL, sent after a silence,
+ * else the first unanswered one beyond every router that answered.
  */
 function likeliest(packets: readonly TracePacket[], flow: number): TracePacket | undefined {
   const own = packets.filter((packet) => packet.flow === flow);

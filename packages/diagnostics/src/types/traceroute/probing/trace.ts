@@ -18,8 +18,8 @@ export interface TracePacket {
   /** True once the packet counts as lost, because no answer is awaited any more; one may still arrive. */
   isGivenUp: boolean;
   /**
-   * True if the probe was stalled while the answer was awaited: without an answer, the packet counts neither as sent
-   * nor as lost.
+   * True if the probe was stalled, or its packet process ended, while the answer was awaited: without an answer, the
+   * packet counts neither as sent nor as lost.
    */
   isDoubtful?: boolean;
   /** True for a packet that does not count, because its answer may be unread or it never left. */
@@ -55,7 +55,7 @@ export function giveUp(packet: TracePacket): void {
   else packet.isGivenUp = true;
 }
 
-/** Notes that the probe stood still: it may have missed answers. */
+/** Notes that the probe may have missed answers: it stood still, or its packet process ended. */
 export function doubtAwaited(packets: readonly TracePacket[]): void {
   for (const packet of packets) if (isAwaited(packet)) packet.isDoubtful = true;
 }
