@@ -32,7 +32,8 @@ export interface PipelineReports {
 
 /**
  * Goal: CPU time for requests that are read and not answered, in percent of what answering them takes in the same run.
- * Node makes an object of each request that one read of a connection holds, which takes about a fiftieth of an answer's time.
+ * Node makes an object of each request that one read of a connection holds, which takes about a fiftieth of the time of
+ * an answer.
  */
 export const MOST_PERCENT = 10;
 /** Requests that the attacker sends once on each connection: 60 KiB, as much as one read of a connection takes. */

@@ -38,7 +38,7 @@ async function readKey(redis: Redis, key: string): Promise<string> {
 
 /** Watches every command, those of scripts included. */
 export async function watchWrites(redis: Redis): Promise<{
-  /** By each thing that `foundIn` finds in a command, the families of the first keys of such commands. */
+  /** By what `foundIn` finds in commands, the families of their first keys. */
   readonly families: (foundIn: (text: string) => readonly string[]) => Readonly<Record<string, readonly string[]>>;
   readonly stop: () => void;
 }> {

@@ -5,7 +5,7 @@ export interface StallMeasurement {
 }
 
 const LOOK_EVERY_MS = 20;
-/** Time between two runs of the timer from which on it counts as a stall. */
+/** A longer time between two runs of the timer is a stall. */
 const NOTICED_MS = 60;
 
 export function measureStalls(): StallMeasurement {

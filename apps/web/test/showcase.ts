@@ -37,7 +37,7 @@ export interface ShowcaseOptions {
   readonly checks?: readonly Check[];
   readonly me?: Partial<Me>;
   readonly picture?: Buffer;
-  /** Called before each response; may delay it, or return true in place of it, with or without having sent one. */
+  /** Called before each response; may delay it. If it returns true, nothing is sent but what it has sent itself. */
   readonly before?: (path: string, response: ServerResponse) => Promise<boolean>;
 }
 

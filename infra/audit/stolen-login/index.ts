@@ -93,7 +93,7 @@ async function prepare(bed: CoreBed, probe: string, { heartbeatBytes }: Attack):
   if (heartbeatBytes !== undefined) await redis.set(redisKeys.heartbeat(probe), 'x'.repeat(heartbeatBytes));
 }
 
-/** Runs an attack for `lastsMs`; one that a coordinator must end until it does so, for at most `ENDS_WITHIN_MS`. */
+/** Runs an attack for `lastsMs`, or, if coordinators must end it, until one does, for at most `ENDS_WITHIN_MS`. */
 async function measure(
   bed: CoreBed,
   probe: string,

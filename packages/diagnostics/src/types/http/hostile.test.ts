@@ -105,7 +105,7 @@ describe('a flood by HTTP/1.1', () => {
     await ended.promise;
 
     expect(outcome.error).toMatchObject({ code: 'http_too_many_interim' });
-    // The capacity of two socket buffers.
+    // The server could send no more than the buffers of both sockets take.
     expect(sent.blocks).toBeLessThan(969);
   });
 });
