@@ -427,6 +427,20 @@ describe('a black hole for large packets', () => {
     );
   });
 
+  it('names of several routers the one that reported the MTU, and no other if that is not known', () => {
+    const { hops = [], ...others } = trace([access, '192.0.2.1/192.0.2.2 3 3 3', target], { pathMtu: 1_337 });
+    const summaryWith = (mtus: readonly object[]): ReturnType<typeof summaryOf> => {
+      const responders = hops[1]!.responders.map((one, index) => ({ ...one, ...mtus[index] }));
+      const result = { ...others, hops: hops.with(1, { ...hops[1]!, responders, nextMtu: 1_337 }) };
+      return summaryOf('traceroute', { 'fra-1': result, 'ber-1': result });
+    };
+
+    expect(textOf(summaryWith([{}, { nextMtu: 1_337 }]), 'path_mtu_small')).toContain(
+      'reports: ber-1 and fra-1 1337 bytes, behind hop 2, 192.0.2.2 in AS64511 (Transit Net).',
+    );
+    expect(textOf(summaryWith([]), 'path_mtu_small')).toContain('ber-1 and fra-1 1337 bytes, behind hop 2.');
+  });
+
   it.each([
     ['icmp', 1_500, 1_001, 'ICMP packets of 1,500 bytes'],
     ['udp', 1_400, 1_201, 'UDP packets of 1,400 bytes'],

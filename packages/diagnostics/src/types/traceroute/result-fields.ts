@@ -41,6 +41,16 @@ const mplsEntry = Type.Object(
   { additionalProperties: false },
 );
 
+const nextMtu = Type.Optional(
+  Type.Integer({
+    minimum: 68,
+    maximum: 65_535,
+    description:
+      'MTU of the link behind the router, as it reported when it refused a larger packet; absent if it refused none. Of a hop ' +
+      'with several routers the smallest.',
+  }),
+);
+
 const icmpFields = {
   type: Type.Integer({ minimum: 0, maximum: 255 }),
   code: Type.Integer({ minimum: 0, maximum: 255 }),
@@ -63,18 +73,11 @@ export const hopSchema = Type.Object(
     latency: nullable(durationSchema),
     rtts,
     stats: Type.Optional(hopStatsSchema),
-    responders: Type.Array(Type.Object({ ...whoFields, rtts }, { additionalProperties: false }), {
+    responders: Type.Array(Type.Object({ ...whoFields, rtts, nextMtu }, { additionalProperties: false }), {
       maxItems: MAX_RESPONDERS,
       description: 'Every router that answered for this hop; `ip` of the hop is the one that answered most.',
     }),
-    nextMtu: Type.Optional(
-      Type.Integer({
-        minimum: 68,
-        maximum: 65_535,
-        description:
-          'MTU of the link behind the router, as it reported when it refused a larger packet; absent if it refused none.',
-      }),
-    ),
+    nextMtu,
     replies: Type.Optional(
       Type.Array(replySchema, {
         maxItems: MAX_REPLIES,

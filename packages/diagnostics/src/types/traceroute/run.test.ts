@@ -279,6 +279,23 @@ describe('traceroute', () => {
     expect(outcome.hops!.map(({ nextMtu }) => nextMtu)).toEqual([...steps, undefined, undefined]);
   });
 
+  it('knows which of the routers of a hop reported an MTU', async () => {
+    const { outcome } = await traceOver(
+      path(3, (sent) => {
+        if (sent.packet.length + 20 > 1_300) return [unreachable(sent, 4, router(12), 1_300)];
+        return sent.ttl === 2 && sent.identifier % 4 === 0 ? [expired(sent, router(12))] : undefined;
+      }),
+      { flows: 16 },
+    );
+
+    const { responders, nextMtu } = outcome.hops![1]!;
+    expect(responders.map((one) => [one.ip, one.nextMtu])).toEqual([
+      [router(2), undefined],
+      [router(12), 1_300],
+    ]);
+    expect(nextMtu).toBe(1_300);
+  });
+
   it('has no MTU of a link that does not explain why the packet was refused', async () => {
     const { outcome } = await traceOver(
       path(3, (sent) => (sent.packet.length + 20 > 1_300 ? [unreachable(sent, 4, router(2), 9_000)] : undefined)),

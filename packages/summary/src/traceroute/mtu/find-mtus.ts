@@ -96,9 +96,8 @@ function smallMtus(traces: readonly Trace[]): readonly FindingDraft[] {
   const small = traces.filter((trace) => (reportedMtu(trace) ?? ordinary) < ordinary);
   if (small.length === 0) return [];
   const least = Math.min(...small.map((trace) => reportedMtu(trace)!));
-  const values = listed(
-    small.map((trace) => `${trace.probeResult.probe} ${reportedMtu(trace)} bytes${reporterText(trace)}`),
-  );
+  const alike = [...Map.groupBy(small, (trace) => `${reportedMtu(trace)} bytes${reporterText(trace)}`)];
+  const values = listed(alike.map(([text, own]) => `${listed(resultsOf(own).map(({ probe }) => probe))} ${text}`));
   const arrived = unique(small.flatMap((trace) => arrivedFrom(trace, reportedMtu(trace)! + 1) ?? []));
   const others = arrived.length === 0 ? '' : ` ${listed(arrived)} arrive all the same: they may take another way.`;
   // The report may be one to a packet of the trace’s protocol.
@@ -115,12 +114,20 @@ function reportedMtu({ probeResult: { result } }: Trace): number | undefined {
   return typeof pathMtu !== 'number' || mtuBlackHole === pathMtu + 1 ? undefined : pathMtu;
 }
 
-/** The nearest router that reported the path MTU; empty if none of a hop did. */
+/**
+ * The nearest router that reported the path MTU, or only its hop if older agents do not name which of several it is; empty
+ * if none of a hop did.
+ */
 function reporterText(trace: Trace): string {
   const { hops = [] } = trace.probeResult.result;
-  const reporter = hops.find(({ nextMtu }) => nextMtu !== undefined && nextMtu === reportedMtu(trace));
-  const step = trace.steps.find(({ hop }) => hop === reporter?.hop);
-  return step === undefined ? '' : `, behind ${stepText(step)}`;
+  const isReporter = ({ nextMtu }: { readonly nextMtu?: number }): boolean =>
+    nextMtu !== undefined && nextMtu === reportedMtu(trace);
+  const place = hops.find(isReporter);
+  const step = trace.steps.find(({ hop }) => hop === place?.hop);
+  if (place === undefined || step === undefined) return '';
+  const router = place.responders.find(isReporter);
+  const routers = router === undefined ? step.routers : step.routers.filter(({ ip }) => ip === router.ip);
+  return `, behind ${routers.length > 1 ? `hop ${step.hop}` : stepText({ ...step, routers })}`;
 }
 
 /** `UDP packets of 1,500 bytes`, if packets of at least this size reached the target. */

@@ -119,7 +119,11 @@ function hopOf(
   format: HopFormat,
 ): Hop {
   const listed = ranked.slice(0, MAX_RESPONDERS);
-  const responders = listed.map(([address, answers]) => ({ ...who(address, format), rtts: rttsOf(answers) }));
+  const responders = listed.map(([address, answers]) => ({
+    ...who(address, format),
+    rtts: rttsOf(answers),
+    ...(format.nextMtus?.has(address) === true && { nextMtu: format.nextMtus.get(address)! }),
+  }));
   const first = ranked[0]?.[0];
   const answers = answersTo(all);
   return {
