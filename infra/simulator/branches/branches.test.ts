@@ -433,6 +433,31 @@ describe('ways on which packets go round in a circle', () => {
     expect(hashes.size).toBe(options === all ? 1 : 0);
   });
 
+  it.each<[string, readonly string[]]>([
+    ['one hop', ['b']],
+    ['two hops', ['a', 'b']],
+    ['three hops', [FIRST, 'a', 'b']],
+  ])('are named if they lead back to the balancer or a router before it: %s', async (_back, back) => {
+    const network = {
+      ...chain(FIRST, 'a'),
+      ...chain('a', 'b'),
+      b: { next: ['c', 'd'] },
+      ...chain('c', back[0]!),
+      ...chain('d', 'last', TARGET_NAME),
+    };
+    const addresses = [...back, 'c'].map((name) => addressOf(network, name)).toSorted();
+    const texts: string[] = [];
+    for (let seed = 1; seed <= 2 * RUNS; seed += 1) {
+      const { findings } = await summaryOver(network, {}, seed);
+      texts.push(...findings.flatMap(({ code, text }) => (code === 'flows_stop' ? [text] : [])));
+    }
+
+    const circle = `${addresses.slice(0, -1).join(', ')} and ${addresses.at(-1)!}`;
+    expect(texts).toEqual(
+      Array(2 * RUNS).fill(expect.stringContaining(`some flows of fra-1 go round in a circle of ${circle},`)),
+    );
+  });
+
   const linux: Impairments['limits'] = () => ({ burst: 6, perSecond: 1 });
   it.each<[string, Options, Impairments]>([
     ['all flows', all, {}],

@@ -78,6 +78,29 @@ describe('a circle on one of two ways', () => {
   });
 });
 
+describe('a circle that leads back to a router before its balancer', () => {
+  it.each(seeds.flatMap((seed) => [1, 2, 3].map((back) => [seed, back] as const)))(
+    'is proved, draw %i, %i hops back',
+    async (seed, back) => {
+      const way = [1, 2, 3];
+      const circle = [...way.slice(way.length - back), 4];
+      const round = Array.from({ length: 30 }, (_, index) => circle[index % circle.length]!);
+      const { outcome } = await tracedOver(seed, [
+        [...way.slice(0, way.length - back), ...round],
+        [...way, 5, 6],
+      ]);
+
+      const { nodes, paths, packets } = outcome.multipath!;
+      const found = paths.map((path) =>
+        path.map((node) => (node === null ? 0 : Number(nodes[node]!.ip!.split('.')[3]))),
+      );
+      const proved = [...circle, ...circle].join(' ');
+      expect(found.filter((path) => path.join(' ').includes(proved)).length).toBeGreaterThanOrEqual(1);
+      expect(packets).toBeLessThan(90);
+    },
+  );
+});
+
 describe('a router that refuses packets', () => {
   it.each(seeds)('is one node, and not its own next hop, draw %i', async (seed) => {
     const { nodes, links } = await tracedOver(

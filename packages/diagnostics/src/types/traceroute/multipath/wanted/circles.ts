@@ -38,13 +38,14 @@ function circleOf(flow: number, { at, slots, lastTtl, hasEnded }: Survey, maxHop
   const seen = new Map<Vertex, number>();
   for (let ttl = 1; ttl <= lastTtl && !hasEnded(flow, ttl); ttl += 1) {
     const vertex = at(flow, ttl);
-    // An assumed position is no return.
-    if (vertex?.kind !== 'router' || slots.get(flow)?.has(ttl) !== true) continue;
+    if (vertex?.kind !== 'router') continue;
     const start = seen.get(vertex);
     if (start === undefined) {
       seen.set(vertex, ttl);
       continue;
     }
+    // An assumed position is no return. That of the first passage is probed with the others.
+    if (slots.get(flow)?.has(ttl) !== true) continue;
     const length = ttl - start;
     const count = length === 1 ? ANSWERS_OF_ONE : ROUNDS * length;
     const hops = Array.from({ length: count }, (_, index) => start + index).filter((hop) => hop <= maxHops);
