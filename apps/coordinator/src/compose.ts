@@ -92,8 +92,8 @@ export function openApp(
 }
 
 /**
- * Receivers of webhooks are admitted like targets of checks: all their addresses are checked, and those of this machine
- * are refused.
+ * Receivers of webhooks are admitted like targets of checks; addresses of this machine are refused like those of an
+ * agent.
  */
 function openWebhooks({ webhookSecret: secret, dnsServers }: Config, policy: TargetPolicy): SendWebhook | undefined {
   if (secret === undefined) return undefined;

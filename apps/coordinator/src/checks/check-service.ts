@@ -137,7 +137,7 @@ interface Upkeep {
   readonly ingest: Ingest;
 }
 
-/** The background tasks that end checks, bound the memory of results and release stream entries. */
+/** The background tasks that end checks, pass screenshots on, bound the memory of results and release entries. */
 function upkeep({ expiry, withdrawn, screenshots, budget, ingest }: Upkeep): readonly BackgroundTask[] {
   return [
     { name: 'screenshots', everyMs: WATCH_EVERY_MS, run: screenshots.watch },

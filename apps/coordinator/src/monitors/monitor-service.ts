@@ -20,7 +20,7 @@ import type { SendWebhook } from './webhooks/send-webhook.ts';
 import { createWebhookQueue } from './webhooks/webhook-queue.ts';
 import { monitorScripts } from './schedule/schedule-scripts.ts';
 
-/** Longest pause between two polls for due ticks; also the delay until a new monitor is noticed. */
+/** Interval of polls while no tick is due earlier; a new monitor is noticed by the next one. */
 const LOOK_EVERY_MS = 1_000;
 const TAKE_OVER_EVERY_MS = 1_000;
 const FILE_EVERY_MS = 2_000;

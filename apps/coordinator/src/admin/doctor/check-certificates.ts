@@ -17,7 +17,7 @@ export interface Validity {
  * The certificate that a TLS server presents. It is not verified, so that an expired certificate is returned as well.
  * No data is sent after the handshake.
  *
- * @returns undefined if there is no TLS handshake within five seconds
+ * @returns undefined if the TLS handshake fails, or pauses for five seconds
  */
 export async function certificateOf(host: string, port: number): Promise<Validity | undefined> {
   const { promise, resolve } = Promise.withResolvers<Validity | undefined>();

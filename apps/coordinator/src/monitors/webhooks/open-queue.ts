@@ -15,7 +15,7 @@ const JITTER = 0.1;
 
 /** Lifetime of a lock, longer than a job is held, so that none must be renewed. */
 const LOCK_MS = WEBHOOK_TIMEOUT_MS + 10_000;
-/** Interval of the search for jobs whose lock has expired, because their coordinator has ended. */
+/** Interval of the search for jobs whose lock has expired, for example because their coordinator has ended. */
 const STALLED_EVERY_MS = 5_000;
 /** Number of given-up messages that are kept. */
 const FAILED_KEPT = 100;

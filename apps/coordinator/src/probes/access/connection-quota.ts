@@ -14,7 +14,8 @@ export const MOST_CONNECTIONS = 6;
 /** More connections than an unreliable line leaves behind between two polls. */
 const FAR_TOO_MANY = 2 * MOST_CONNECTIONS;
 /**
- * Points per poll. A user is suspended after two polls in a row with far too many connections, or six with too many.
+ * Points per poll, and for a suspension: for example two polls in a row with far too many connections, or six with too
+ * many.
  */
 const STRIKES = { tooMany: 1, farTooMany: 3, suspended: 6 };
 
@@ -50,7 +51,7 @@ export interface ConnectionExcess {
    * many that they could not be listed.
    */
   readonly tooMany: readonly string[];
-  /** Probes whose user has connections with overlong names or requests of megabytes. */
+  /** Probes whose user has a connection with an overlong name, or had large requests at two polls. */
   readonly tooLarge: readonly string[];
   /** Redis users of all connections, including ordinary ones, by address. */
   readonly users: ReadonlyMap<string, string>;

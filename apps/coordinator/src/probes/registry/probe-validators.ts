@@ -15,7 +15,7 @@ import { createAjv } from '../../create-ajv.ts';
 export interface ProbeValidators {
   readonly readRecord: (json: string) => ProbeRecord | undefined;
   readonly readHeartbeat: (json: string) => Heartbeat | undefined;
-  /** All faults of a record with their fields; empty if it is valid. */
+  /** The faulty fields of a record, each with one fault; empty if it is valid. */
   readonly recordFaults: (record: unknown) => readonly { readonly field: string; readonly message: string }[];
 }
 
