@@ -24,7 +24,10 @@ export function discovery(options: TargetDiscoveryOptions): readonly Endpoint[] 
   return [discoverTargets(options), discoverAgents(options)];
 }
 
-/** `GET /sd`: target groups for `http_sd_configs`, one for each probe and, if the query has any, each `target`. */
+/**
+ * `GET /sd`: target groups for `http_sd_configs`, for each probe of `GET /probes` one, or one for each `target` of the
+ * query.
+ */
 function discoverTargets({ modules, access, probes, links, limit }: TargetDiscoveryOptions): Endpoint {
   return {
     path: '/sd',
@@ -64,7 +67,10 @@ function discoverTargets({ modules, access, probes, links, limit }: TargetDiscov
   };
 }
 
-/** `GET /sd/agents`: the metrics of each agent whose operator has set their address, for `http_sd_configs`. */
+/**
+ * `GET /sd/agents`: target groups for `http_sd_configs` of the agents in `GET /probes/agents` whose operator has set the
+ * address of their metrics.
+ */
 function discoverAgents({ access, probes, limit }: TargetDiscoveryOptions): Endpoint {
   return {
     path: '/sd/agents',
