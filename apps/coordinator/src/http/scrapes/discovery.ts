@@ -68,8 +68,8 @@ function discoverTargets({ modules, access, probes, links, limit }: TargetDiscov
 }
 
 /**
- * `GET /sd/agents`: target groups for `http_sd_configs` of the agents in `GET /probes/agents` whose operator has set the
- * address of their metrics.
+ * `GET /sd/agents`: target groups for `http_sd_configs` of the agents in `GET /probes/agents` whose operator has set
+ * the address of their metrics.
  */
 function discoverAgents({ access, probes, limit }: TargetDiscoveryOptions): Endpoint {
   return {

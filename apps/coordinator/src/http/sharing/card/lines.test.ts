@@ -18,6 +18,12 @@ describe('the name on a card', () => {
     expect(lines.join('')).toMatch(/^tcp (\w)\1{15,}[^…]*…[^…]*\w\.example\.com:443$/);
   });
 
+  it('is whole if it fits into two lines, however many letters it has', () => {
+    const name = 'i'.repeat(173);
+
+    expect(nameLinesOf(name, 'name', WIDTH, 2).join('')).toBe(name);
+  });
+
   it('is whole if it has room', () => {
     expect(nameLinesOf('tcp db.example.com:443', 'name', WIDTH, 2)).toEqual(['tcp db.example.com:443']);
   });

@@ -40,4 +40,4 @@ export function nameLinesOf(name: string, style: StyleName, width: number, most:
 }
 
 /** More letters, even narrow ones, fill more than the two lines of a card. */
-const LONGEST_NAME = 150;
+const LONGEST_NAME = 180;
