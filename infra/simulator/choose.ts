@@ -52,6 +52,7 @@ function casesOf(scenarios: readonly Scenario[], { only = [], family, check }: C
 const shown: ReadonlySet<string> = new Set([
   'coreloss40',
   'coreloss40q10',
+  'lastloss40',
   'sil5',
   'sil8',
   'sil5start',

@@ -76,7 +76,7 @@ export const findingCodes = {
   screenshot_incomplete: 'The page exceeded a limit of screenshots and is shown incompletely.',
   screenshot_missing: 'There is no screenshot; the text has the reason.',
   // Times and losses.
-  packet_loss: 'Packets were lost.',
+  packet_loss: 'Packets of a ping got no answer.',
   jitter_high: 'The round-trip times vary strongly.',
   replies_odd: 'Replies arrived twice, late, out of order or damaged.',
   latency_outlier: 'The latency of a probe exceeds that of the others by more than its distance explains.',

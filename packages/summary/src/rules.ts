@@ -202,7 +202,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   screenshot_missing: rule(['info'], 'http: a screenshot was asked for and given up.'),
   packet_loss: degrading(
     ['warning', 'info'],
-    `ping: a probe has replies and lost packets. Warning from ${t.lostPackets} lost packets on, of all probes together.`,
+    `ping: a probe has replies and lost packets. Warning from ${t.lostPackets} lost packets on, of all probes together, also where the target may limit its answers to pings: the few packets of a ping do not tell.`,
   ),
   jitter_high: degrading(
     ['warning', 'info'],

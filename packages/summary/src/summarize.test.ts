@@ -528,7 +528,7 @@ describe('the headline', () => {
       summaryOf('ping', { ...each('fra-1 ber-1', lost), 'nyc-1': good, 'lax-1': pending }),
     ],
     [
-      'example.com answers pings from both probes, but 2 probes lose packets.',
+      'example.com answers pings from both probes, but 2 probes miss answers.',
       summaryOf('ping', each('fra-1 ber-1', ping([20, null]))),
     ],
     [

@@ -41,7 +41,7 @@ function loss(answered: readonly PingResult[]): readonly FindingDraft[] {
   const values = listed(
     lossy.map(({ probeResult, lost, of }) => `${probeResult.probe} ${percent(lost / of)} (${lost} of ${of})`),
   );
-  const text = `Packets were lost: ${values}.`;
+  const text = `Packets got no answer: ${values}. They are lost, or the target limits its answers to pings, which all that ask it may share: a traceroute over icmp tells.`;
   const who = lossy.length === 1 ? lossy[0]!.probeResult.probe : `${lossy.length} probes`;
   return [
     buildFinding(
@@ -49,7 +49,7 @@ function loss(answered: readonly PingResult[]): readonly FindingDraft[] {
       severity,
       lossy.map(({ probeResult }) => probeResult),
       text,
-      `${who} ${lossy.length === 1 ? 'loses' : 'lose'} packets`,
+      `${who} ${lossy.length === 1 ? 'misses' : 'miss'} answers`,
     ),
   ];
 }

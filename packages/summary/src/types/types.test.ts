@@ -55,7 +55,7 @@ describe('a ping check', () => {
 
   it('says how many packets were lost', () => {
     expect(textOf(summaryOf('ping', { 'fra-1': ping([9, null, 9, null]) }), 'packet_loss')).toBe(
-      'Packets were lost: fra-1 50 % (2 of 4).',
+      'Packets got no answer: fra-1 50 % (2 of 4). They are lost, or the target limits its answers to pings, which all that ask it may share: a traceroute over icmp tells.',
     );
   });
 });
