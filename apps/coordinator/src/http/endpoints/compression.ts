@@ -11,7 +11,7 @@ import { LRUCache } from 'lru-cache';
  */
 export type Encoding = 'br' | 'gzip';
 
-/** Size from which responses are compressed: shorter ones fit into one packet. */
+/** Size from which responses are compressed: for shorter ones it would save a packet at most. */
 const MIN_BYTES = 1_400;
 
 /** Brotli level of dynamic responses: higher levels cost more than they save. */

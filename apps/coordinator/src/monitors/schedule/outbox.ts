@@ -15,7 +15,7 @@ import { readTrace } from './trace-request.ts';
 
 /** Tasks claimed at a time. */
 const AT_ONCE = 50;
-/** Lease of a task; longer than one takes. */
+/** Lease of a task, which normally takes less: one that takes longer is repeated. */
 const LEASE_MS = 15_000;
 /** Time after a change in which its traceroute may start: a later one may show another path. */
 const TRACED_WITHIN_MS = 60_000;

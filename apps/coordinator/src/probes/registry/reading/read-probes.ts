@@ -28,7 +28,7 @@ export interface WantedReading {
   readonly hasNoJobs: boolean;
 }
 
-/** Maximum size of a heartbeat, several times the largest one of an agent. */
+/** Maximum size of a heartbeat, bytes; far above those that agents write. */
 const MAX_HEARTBEAT_BYTES = 16_384;
 
 /** Probes per command that asks whether any key exists. */
