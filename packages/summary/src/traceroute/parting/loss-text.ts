@@ -14,6 +14,8 @@ interface LossyFork {
   readonly common: Step | undefined;
   /** The next router of that working probe. */
   readonly onward: Step | undefined;
+  /** True if a hop between the common router and the place where the loss shows first is not known. */
+  readonly isGapped: boolean;
   /** Whether the working probe passes the router at which the loss shows first, too. */
   readonly isShared: boolean;
 }
@@ -37,7 +39,7 @@ export function lossText(losses: readonly Loss[], working: readonly Trace[]): st
   if (others.lost > 0 && chanceOfMore(own, others) > thresholds.lossByChance) {
     return `${who} reach the target, and both lose packets: ${shareOf(own)} and ${shareOf(others)}`;
   }
-  const { common, onward, isShared } = forkOf(first![0]!, same);
+  const { common, onward, isGapped, isShared } = forkOf(first![0]!, same);
   const rest = `lose ${shareOf(others)}`;
   // The common router is named once.
   const what = common === undefined ? begins : begins.replace(`between ${stepText(common)} and `, 'between it and ');
@@ -47,8 +49,13 @@ export function lossText(losses: readonly Loss[], working: readonly Trace[]): st
   }
   if (common === undefined)
     return `${who} show no router in common before loss shows: ${what} (${sharesOf(first!)}), and the working ones ${rest}`;
-  const parts = `they part ${partingNetworkText(common, onward)}, ${what} (${sharesOf(first!)})`;
-  return `${who} show ${stepText(common)} as the last router in common before loss shows: ${parts}, and the working ones go on${onwardText(onward, first![0]!.trace.target)} and ${rest}`;
+  const place = `${who} show ${stepText(common)} as the last router in common before loss shows:`;
+  const loss = `${what} (${sharesOf(first!)})`;
+  const goOn = `the working ones go on${onwardText(onward, first![0]!.trace.target)} and ${rest}`;
+  // A hop that the failing one does not show may be a further router in common.
+  return isGapped
+    ? `${place} ${loss}, ${goOn}, and whether they part is not known, since hops in between are not known`
+    : `${place} they part ${partingNetworkText(common, onward)}, ${loss}, and ${goOn}`;
 }
 
 /** Missing answers of the target that limits explain, too. */
@@ -65,8 +72,15 @@ function forkOf(loss: Loss, working: readonly Trace[]): LossyFork {
   const isTarget = begin.routers.some(({ ip }) => ip === trace.target);
   const isShared = passing.some((other) => follows(other, common, begin, isTarget));
   const [other] = passing;
+  const isGapped = before.some((step) => step.hop > (common?.hop ?? 0) && !isAnswering(step));
   const at = other === undefined || common === undefined ? -1 : indexOf(other, common);
-  return { loss, common, onward: at === -1 ? undefined : other!.steps.slice(at + 1).find(isAnswering), isShared };
+  return {
+    loss,
+    common,
+    onward: at === -1 ? undefined : other!.steps.slice(at + 1).find(isAnswering),
+    isGapped,
+    isShared,
+  };
 }
 
 /**

@@ -74,6 +74,14 @@ describe('the sentence about the paths of a monitor that turned bad', () => {
         'and lose none of 10 packets.',
     ],
     [
+      'hops between the last router in common and the target are not known',
+      [ten('198.51.100.2'), ten('192.0.2.1'), '* *', '* *', ten('203.0.113.1', 2, 4, 5, 9)],
+      'show hop 2, 192.0.2.1 in AS64511 (Transit Net) as the last router in common before loss shows: ' +
+        'loss begins between ber-1 and hop 5, 203.0.113.1 in AS64512 (Target Net) (ber-1 loses 40 %), ' +
+        'the working ones go on over hop 3, 192.0.2.2 in AS64511 (Transit Net) and lose none of 10 packets, ' +
+        'and whether they part is not known, since hops in between are not known.',
+    ],
+    [
       'loss begins before any router in common',
       [
         ten('198.51.100.2', 0, 3, 7, 8),
