@@ -11,12 +11,28 @@ const lost = trace(['100.64.9.1 1', '* * *', '* * *'], { target: nearFra });
 
 describe('the summary of a check between two probes', () => {
   it('says that both reach each other, and by which evidence their ways differ', () => {
-    const summary = betweenOf(there, back);
+    const elsewhere = trace(['100.64.9.1 1', '203.0.113.5 2', '203.0.113.9 2', `${nearFra} 9 9 9`], {
+      target: nearFra,
+    });
+    const summary = betweenOf(there, elsewhere);
 
     expect(summary.headline).toBe('fra-1 and nyc-1 reach each other (round trip 9 ms); their ways differ.');
     expect(summary.verdict).toBe('up');
     expect(textOf(summary, 'directions_differ')).toMatch(
-      /^The ways of fra-1 and nyc-1 differ: AS64511 \(.*\) is crossed from fra-1 only\. Routers are compared by network .* One flow was traced each way/,
+      /^The ways of fra-1 and nyc-1 differ: AS64511 \(.*\) is crossed from fra-1 only; AS64512 \(.*\) is crossed from nyc-1 only\. Routers are compared by network .* One flow was traced each way/,
+    );
+  });
+
+  it('doubts that the ways differ if a tunnel that hides hops of one direction explains it', () => {
+    const hidden = trace(['100.64.9.1 1', '198.51.100.9 2', `${nearFra} 9 9 9`], { target: nearFra });
+    const longer = trace(['198.51.100.1 1', '192.0.2.2 2', '192.0.2.6 3', '192.0.2.10 4', `${nearNyc} 9 9 9`], {
+      target: nearNyc,
+    });
+    const summary = betweenOf(longer, hidden);
+
+    expect(summary.headline).toBe('fra-1 and nyc-1 reach each other (round trip 9 ms); their ways seem to differ.');
+    expect(textOf(summary, 'directions_differ')).toMatch(
+      /^The ways of fra-1 and nyc-1 seem to differ: .* 5 hops from fra-1, .* 3 hops from nyc-1\. A tunnel that hides hops in one direction only looks the same\. /,
     );
   });
 

@@ -71,12 +71,28 @@ const LEAST_HOPS = 2;
  * these are the ends of one link. The first hop is left out, since a NAT hides it from the other side.
  */
 export function loneHops(own: Direction, other: Direction): readonly Step[] {
-  const seen = new Set(other.known.flatMap(({ routers }) => routers.map(({ ip }) => neighbourhood(ip))));
-  for (const { target } of [own.trace, other.trace]) if (target !== null) seen.add(neighbourhood(target));
+  const seen = neighbourhoodsOf(own, other);
   const lone = own.known.filter(
     ({ hop, routers }) => hop > 1 && routers.every(({ ip }) => !seen.has(neighbourhood(ip))),
   );
   return lone.length >= LEAST_HOPS && lone.length > other.unknown ? lone : [];
+}
+
+/**
+ * True if all routers of one direction after the first have addresses near those of the other one, which is longer:
+ * then a tunnel that hides hops of the same way explains the difference, too.
+ */
+export function isPartOf(own: Direction, other: Direction): boolean {
+  if (own.length === undefined || other.length === undefined || own.length.most >= other.length.least) return false;
+  const seen = neighbourhoodsOf(own, other);
+  return own.known.every(({ hop, routers }) => hop === 1 || routers.every(({ ip }) => seen.has(neighbourhood(ip))));
+}
+
+/** Neighbourhoods of the routers of the other direction, and of both ends. */
+function neighbourhoodsOf(own: Direction, other: Direction): ReadonlySet<string> {
+  const routers = other.known.flatMap(({ routers: of }) => of.map(({ ip }) => ip));
+  const ends = [own, other].flatMap(({ trace: { target } }) => target ?? []);
+  return new Set([...routers, ...ends].map(neighbourhood));
 }
 
 /**

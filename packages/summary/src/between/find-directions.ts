@@ -9,7 +9,7 @@ import type { ProbeResult } from '../probe-result.ts';
 import { reasonsOf } from '../reasons.ts';
 import type { Trace } from '../traceroute/trace.ts';
 import { asText, countOf, listed, ms } from '../words.ts';
-import { directionOf, loneHops, loneNetworks, sharedLinks, type Direction } from './direction.ts';
+import { directionOf, isPartOf, loneHops, loneNetworks, sharedLinks, type Direction } from './direction.ts';
 
 /** Findings of a check between two probes: what differs between the two directions. */
 export function findDirections(
@@ -49,8 +49,11 @@ function findWays(there: Direction, back: Direction): readonly FindingDraft[] {
   const both = [there, back].map(({ trace }) => trace.probeResult);
   const evidence = differences(there, back);
   if (evidence.length > 0) {
-    const text = `The ways of ${there.from} and ${there.to} differ: ${evidence.join('; ')}.${reservation(there, back)}`;
-    return [buildFinding('directions_differ', 'info', both, text)];
+    const isTunnel = isPartOf(there, back) || isPartOf(back, there);
+    const differ = isTunnel ? 'seem to differ' : 'differ';
+    const tunnel = isTunnel ? ' A tunnel that hides hops in one direction only looks the same.' : '';
+    const text = `The ways of ${there.from} and ${there.to} ${differ}: ${evidence.join('; ')}.${tunnel}${reservation(there, back)}`;
+    return [buildFinding('directions_differ', 'info', both, text, `their ways ${differ}`)];
   }
   if (!isAlike(there, back)) return [];
   const { shared } = sharedLinks(there, back);

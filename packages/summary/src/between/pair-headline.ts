@@ -23,8 +23,8 @@ export function pairHeadline(
   const rtts = timedOf(type, up).map(({ shownMs }) => shownMs);
   const time = rtts.length === 0 ? '' : ` (round trip ${ms(median(rtts))})`;
   const but = limitation === undefined ? '' : `, but ${limitation}`;
-  const ways = findings.some(({ code }) => code === 'directions_differ') ? '; their ways differ' : '';
-  return `${first} and ${second} reach each other${time}${but}${ways}.`;
+  const ways = findings.find(({ code }) => code === 'directions_differ')?.brief;
+  return `${first} and ${second} reach each other${time}${but}${ways === undefined ? '' : `; ${ways}`}.`;
 }
 
 function clause(from: string, to: string, { of, up, down, silent, notMeasured }: Partition): string {
