@@ -1,6 +1,6 @@
 import type { Check } from '@vantage/contract';
 
-import { ABSENT_FAMILY } from './families.ts';
+import { ABSENT_FAMILY } from './told.ts';
 import { partitionByOutcome, type Evidence } from './partition.ts';
 import { probeResultsOf, type SparseResultOf } from './probe-result.ts';
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 
 import { bad, each, summaryOf, type Result } from '../test/cases.ts';
-import { http, ping, tcp, trace } from '../test/results.ts';
+import { redirectOf } from '../test/redirect.ts';
+import { http, ping, tcp, tls, trace } from '../test/results.ts';
 
 /**
  * A result over this family, which includes the measurement over the other one; `works`: which of the two were
@@ -131,6 +132,81 @@ describe('probes that measured both families', () => {
     ]);
   });
 
+  it('lay a family that fails everywhere to no probe that measured it alone', () => {
+    const {
+      startedAt: _startedAt,
+      finishedAt: _finishedAt,
+      ...absent
+    } = bad('family_unavailable', { resolvedIp: null }, { source: 'probe', result: 'error' });
+    const overFourAlone = { ...overBoth(4, [false, false]), otherFamily: { ...absent, family: 6 } };
+    const of = (others: Result<'ping'>) =>
+      summaryOf('ping', { ...each('nyc-1 syd-1', others), 'fra-1': overFourAlone as unknown as Result<'ping'> });
+    const { headline, findings } = of(overBoth(6, [true, false]));
+
+    expect(headline).toMatch(
+      /^example\.com answers pings from 2 of 3 probes, and fails from fra-1, which measured IPv4 alone: /,
+    );
+    expect(findings[0]).toMatchObject({ code: 'down_family', probes: ['fra-1', 'nyc-1', 'syd-1'] });
+    expect(findings[0]!.text).toMatch(
+      /^IPv4 fails from all 3 probes that measured it: .*\. fra-1 measured IPv4 alone, and 2 others have an answer over IPv6\.$/,
+    );
+    // Over IPv4 it works elsewhere.
+    expect(of(overBoth(4, [true, true])).findings.map(({ code }) => code)).toContain('down_one_probe');
+  });
+
+  it('lay a failing address to it, if the name has others of the family', () => {
+    const fails = overBoth(4, [true, false]);
+    const addresses = ['203.0.113.1', '2001:db8::1', '2001:db8::2'];
+    const of = (second: object) => ({ ...fails, otherFamily: { ...fails.otherFamily, ...second } }) as Result<'ping'>;
+    const { headline, findings } = summaryOf('ping', each('fra-1 nyc-1', of({ addresses })));
+
+    expect(headline).toMatch(/, but IPv6 \(2001:db8::1, one of its 2 IPv6 addresses\) fails\.$/);
+    expect(findings.find(({ code }) => code === 'family_broken')!.text).toMatch(
+      /^IPv6 \(2001:db8::1, one of its 2 IPv6 addresses\) fails from 2 probes/,
+    );
+  });
+
+  it('lay certificates that both families have to neither', () => {
+    const served = (four: string, six: string) => {
+      const { startedAt: _startedAt, finishedAt: _finishedAt, ...other } = http(200, { tls: tls(six) });
+      return { ...http(200, { tls: tls(four) }), otherFamily: { ...other, family: 6 } } as unknown as Result<'http'>;
+    };
+    const of = (results: Readonly<Record<string, Result<'http'>>>) => {
+      const { verdict, findings } = summaryOf('http', results);
+      return [verdict, findings.find(({ code }) => code === 'family_answers_differ')];
+    };
+
+    expect(of({ 'fra-1': served('01', '02'), 'nyc-1': served('02', '01') })).toEqual([
+      'up',
+      expect.objectContaining({
+        severity: 'info',
+        text: expect.stringContaining('which others had over the other family'),
+      }),
+    ]);
+    expect(of(each('fra-1 nyc-1', served('01', '02')))).toEqual([
+      'degraded',
+      expect.objectContaining({ severity: 'warning' }),
+    ]);
+  });
+
+  it('name the host without an address, if it redirects there', () => {
+    const {
+      startedAt: _startedAt,
+      finishedAt: _finishedAt,
+      ...second
+    } = bad(
+      'dns_no_address',
+      { url: 'https://b.example/', redirects: [redirectOf('https://example.com/')] },
+      { phase: 'resolve' },
+    );
+    const both = { ...http(200), otherFamily: { ...second, family: 6 } } as unknown as Result<'http'>;
+    const { findings } = summaryOf('http', { 'fra-1': both });
+
+    expect(findings.find(({ code }) => code === 'family_absent')!.text).toMatch(
+      /^Only IPv4 was measured where the name b\.example, to which it redirects, has no /,
+    );
+  });
+
   it('have no failure that is named by one of them', () => {
     const { findings } = summaryOf('ping', {
       'fra-1': overBoth(4, [false, false]),
@@ -151,6 +227,33 @@ function withSecond<T extends 'ping' | 'traceroute'>(_type: T, first: object, se
   const { startedAt: _startedAt, finishedAt: _finishedAt, ...other } = second as Result<'ping'>;
   return { ...first, otherFamily: { ...other, family: 6, resolvedIp: '2001:db8::1' } } as unknown as Result<T>;
 }
+
+describe('the second of two measurements that fails', () => {
+  const clean = trace(['192.0.2.1 1 1 1', '203.0.113.1 5 5 5']);
+
+  it('has the findings of the first about the end of its path', () => {
+    const path = ['2001:db8:1::1 1 1 1', '2001:db8:2::1 2 2 2', '* * *', '* * *'];
+    const stopped = trace(path, { target: '2001:db8::1' });
+    const { verdict, headline, findings } = summaryOf('traceroute', {
+      'fra-1': withSecond('traceroute', clean, stopped),
+      'nyc-1': withSecond('traceroute', clean, stopped),
+    });
+
+    expect([verdict, headline]).toEqual(['degraded', expect.stringMatching(/, but IPv6 fails\.$/)]);
+    expect(findings.map(({ code }) => code)).toContain('family_broken');
+    expect(findings.find(({ code }) => code === 'path_stops')?.text).toMatch(
+      /^Over IPv6: Nothing answers beyond hop 2, 2001:db8:2::1, on the way from 2 probes \(fra-1 and nyc-1\)\.$/,
+    );
+  });
+
+  it('has none if the probe could not measure', () => {
+    const { verdict, findings } = summaryOf('traceroute', {
+      'fra-1': withSecond('traceroute', clean, bad('probe_interrupted', {}, { result: 'error', source: 'probe' })),
+    });
+
+    expect([verdict, findings.map(({ code }) => code)]).toEqual(['up', ['family_absent']]);
+  });
+});
 
 describe('the second of two measurements that both work', () => {
   it('has the findings of the first: its loss', () => {

@@ -2,11 +2,15 @@ import type { Difference, Family } from '@vantage/contract';
 
 import { isUnmeasured } from './compare/fields/common.ts';
 import { measuredDifferences, weighedByFlows } from './compare/fields/of-type.ts';
+import { rotationDoubts } from './compare/rotation.ts';
+import { isAbsent, isTold } from './told.ts';
 import { buildFinding, severityByShare, type FindingDraft } from './finding.ts';
 import { findFamilyPaths } from './family-paths.ts';
+import { measuredPart } from './measured-host.ts';
 import { measurementsOf } from './measurements.ts';
 import type { ProbeResult, SparseResultOf } from './probe-result.ts';
 import { reasonsOf } from './reasons.ts';
+import { redirectedHost } from './redirected.ts';
 import { families, findSlower, probesIn, type Pair } from './slower-family.ts';
 import { isUsuallyDifferent } from './types/dns.ts';
 import { listed, naming, unique } from './words.ts';
@@ -18,7 +22,7 @@ export function findFamilies(type: string, probeResults: readonly ProbeResult[])
   const pairs = probeResults.flatMap(pairOf);
   if (pairs.length === 0) return [];
   return [
-    ...findBroken(pairs),
+    ...findBroken(type, pairs),
     ...findAbsent(type, pairs),
     // A broken family explains any other difference.
     ...findDifferences(type, pairs.filter(isAlike)),
@@ -37,34 +41,24 @@ const isMeasured = ({ of }: Pair): boolean => families.every((family) => isTold(
 /** True if both are measured and have the same outcome. */
 const isAlike = (pair: Pair): boolean => isMeasured(pair) && pair.of[4].outcome === pair.of[6].outcome;
 
-/** True if the result is evidence about the target. */
-function isTold(probeResult: ProbeResult): boolean {
-  return !isUnmeasured(probeResult) && !isAbsent(probeResult);
-}
-
-/** Codes of a failure because the name has no address of the family, or the probe no connectivity in it. */
-export const ABSENT_FAMILY: ReadonlySet<string | undefined> = new Set(['dns_no_address', 'family_unavailable']);
-
-function isAbsent({ result }: ProbeResult): boolean {
-  return ABSENT_FAMILY.has(result.error?.code);
-}
-
-function findBroken(pairs: readonly Pair[]): readonly FindingDraft[] {
+function findBroken(type: string, pairs: readonly Pair[]): readonly FindingDraft[] {
   return families.flatMap((family) => {
     const broken = pairs.filter(
       ({ of }) => of[otherOf(family)].outcome === 'success' && of[family].outcome !== 'success' && isTold(of[family]),
     );
     if (broken.length === 0) return [];
     const measured = pairs.filter(isMeasured).length;
-    const reasons = reasonsOf(broken.map(({ of }) => of[family]));
-    const isAgreed = broken.length === measured && areOfTwoNetworks(broken.map(({ of }) => of[family]));
+    const reasons = reasonsOf(measuredOver(family, broken));
+    const isAgreed = broken.length === measured && areOfTwoNetworks(measuredOver(family, broken));
     const isKnownToWork = pairs.some(({ of }) => of[family].outcome === 'success');
     const doubt =
       isAgreed || isKnownToWork
         ? ''
         : ` No probe of another network measured IPv${family}: if that of the probe does not work, it looks the same.`;
-    const text = `IPv${family} fails from ${naming(broken)}: ${reasons}; IPv${otherOf(family)} works there.${doubt}`;
-    const brief = isAgreed ? `IPv${family} fails` : `IPv${family} fails from ${naming(broken)}`;
+    const part = measuredPart(type, measuredOver(family, broken));
+    const fails = `IPv${family}${part} fails`;
+    const text = `${fails} from ${naming(broken)}: ${reasons}; IPv${otherOf(family)} works there.${doubt}`;
+    const brief = isAgreed ? fails : `${fails} from ${naming(broken)}`;
     return [buildFinding('family_broken', 'warning', broken, text, brief)];
   });
 }
@@ -84,11 +78,14 @@ function findAbsent(type: string, pairs: readonly Pair[]): readonly FindingDraft
     const failed = pairs.filter(
       ({ of }) => isUnmeasured(of[family]) && !isAbsent(of[family]) && isTold(of[otherOf(family)]),
     );
+    const isElsewhere = ({ of }: Pair): boolean => redirectedHost(of[family].result) !== undefined;
+    const elsewhere = nameless.filter(isElsewhere);
     const texts = [
-      ...(nameless.length > 0 ? [`the name has no IPv${family} address`] : []),
+      ...(nameless.length > elsewhere.length ? [`the name has no IPv${family} address`] : []),
+      ...(elsewhere.length > 0 ? [reasonsOf(measuredOver(family, elsewhere))] : []),
       ...absentTexts(type, family, unconnected),
       ...(failed.length > 0
-        ? [`${naming(failed)} could not measure IPv${family} (${reasonsOf(failed.map(({ of }) => of[family]))})`]
+        ? [`${naming(failed)} could not measure IPv${family} (${reasonsOf(measuredOver(family, failed))})`]
         : []),
     ];
     if (texts.length === 0) return [];
@@ -110,22 +107,33 @@ function absentTexts(type: string, family: Family, pairs: readonly Pair[]): read
   ];
 }
 
-/** Finding: times and answers that differ between the families, by the rules of the comparison of two checks. */
+/**
+ * Finding: times and answers that differ between the families, by the rules of the comparison of two checks. Not the
+ * time of the resolution, whose queries take the family of the resolver.
+ */
 function findDifferences(type: string, pairs: readonly Pair[]): readonly FindingDraft[] {
   const seen = pairs.flatMap((pair) =>
     measuredDifferences(type, pair.of[4], pair.of[6])
-      .filter(({ subject }) => subject !== 'addresses')
+      .filter(({ subject, name }) => subject !== 'addresses' && !(subject === 'phase' && name === 'dns'))
       .map((difference) => ({ pair, difference: weighedByFlows(type, pair.of[4], pair.of[6], difference) })),
   );
   const slower = findSlower(pairs, seen);
-  const answers = seen.filter(({ difference }) => difference.amounts === undefined);
+  const doubted = rotationDoubts(measuredOver(4, pairs), measuredOver(6, pairs), 'over the other family');
+  const answers = seen
+    .filter(({ difference }) => difference.amounts === undefined)
+    .map(({ pair, difference }) => ({ pair, difference: doubted([pair.of[4], pair.of[6]], difference) }));
   if (answers.length === 0) return slower;
   const probes = probesIn(answers);
   const texts = unique(answers.map(({ difference }) => difference.text));
   const text = `IPv4 → IPv6: ${listed(texts, 3)}, from ${naming(probes)}.`;
-  const isUsual = answers.every(({ pair, difference }) => isUsualFor(type, pair, difference));
-  const severity = isUsual ? 'info' : severityByShare(probes.length, pairs.length);
-  return [...slower, buildFinding('family_answers_differ', severity, probes, text)];
+  const unusual = answers.filter(({ pair, difference }) => difference.certain && !isUsualFor(type, pair, difference));
+  const severity = severityByShare(probesIn(unusual).length, pairs.length);
+  const brief = 'IPv4 and IPv6 answer differently';
+  return [...slower, buildFinding('family_answers_differ', severity, probes, text, brief)];
+}
+
+function measuredOver(family: Family, pairs: readonly Pair[]): readonly ProbeResult[] {
+  return pairs.map(({ of }) => of[family]);
 }
 
 /** True for a difference of records that two queries to one resolver often show, too. */

@@ -24,6 +24,8 @@ export function findFamilyPaths(pairs: readonly MeasuredPair[]): readonly Findin
 
 interface CrossedNetworks {
   readonly networks: readonly string[];
+  /** The network of each hop; undefined if it is not known. */
+  readonly hops: readonly (string | undefined)[];
   /**
    * Number of hops that may hide a network: silent ones, and those of unknown networks. Infinite if the path is not
    * known to its end.
@@ -32,21 +34,33 @@ interface CrossedNetworks {
 }
 
 /**
- * True if the hidden hops of `other` cannot hide all networks that only `own` shows. False if `other` shows no network.
+ * True if the hidden hops of `other` cannot hide all networks that only `own` shows, nor the addresses of links. False
+ * if `other` shows no network.
  */
 function crossesMore(own: CrossedNetworks, other: CrossedNetworks): boolean {
   const lone = own.networks.filter((network) => !other.networks.includes(network));
-  return other.networks.length > 0 && lone.length > other.hidden;
+  return other.networks.length > 0 && lone.length > other.hidden && !isOfLinks(own, other, lone);
+}
+
+/**
+ * True if the networks may be missing from `other` only because of its addresses: a link between two networks has
+ * addresses of either, so that the first router of a network shows the one before. The next router shows its own.
+ */
+function isOfLinks(own: CrossedNetworks, other: CrossedNetworks, lone: readonly string[]): boolean {
+  const isLone = own.hops.map((network) => network !== undefined && lone.includes(network));
+  const isSingle = isLone.every((is, index) => !is || isLone[index + 1] !== true);
+  return isSingle && isLone.filter((is) => is).length === lone.length && own.hops.length <= other.hops.length;
 }
 
 function networksOf({ result }: ProbeResult): CrossedNetworks {
   const { hops = [], reached } = result as SparseResultOf<'traceroute'>;
-  const networks = unique(hops.flatMap(({ asn }) => (asn === null || asn === undefined ? [] : [shown(asn, 12)])));
+  const ofHops = hops.map(({ asn }) => (typeof asn === 'string' ? shown(asn, 12) : undefined));
+  const networks = unique(ofHops.flatMap((network) => network ?? []));
   const isEnd = reached === true && typeof hops.at(-1)?.ip === 'string';
   // The first hops are often private addresses of the probe's own network.
   const start = hops.findIndex(({ asn }) => typeof asn === 'string');
   const hidden = hops.filter(({ ip, private: isPrivate, asn }, index) =>
     ip === null && !isPrivate ? true : index > start && typeof asn !== 'string',
   );
-  return { networks, hidden: isEnd ? hidden.length : Number.POSITIVE_INFINITY };
+  return { networks, hops: ofHops, hidden: isEnd ? hidden.length : Number.POSITIVE_INFINITY };
 }

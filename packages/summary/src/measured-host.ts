@@ -10,19 +10,21 @@ const ofAddress: ReadonlySet<string> = new Set(['ping', 'tcp', 'udp', 'tracerout
 
 /** The host, with what was measured of it if its name has addresses that no probe measured. */
 export function measuredHost({ type, host }: Check, all: readonly ProbeResult[]): string {
-  const name = shown(host, 120);
-  if (!ofAddress.has(type)) return name;
+  return `${shown(host, 120)}${measuredPart(type, all)}`;
+}
+
+/** ` (192.0.2.1, one of its 2 IPv4 addresses)`; empty if these results measured all known addresses of the name. */
+export function measuredPart(type: string, all: readonly ProbeResult[]): string {
+  if (!ofAddress.has(type)) return '';
   const probeResults = type === 'http' ? all.filter(isOfHost) : all;
   const measured = unique(probeResults.flatMap(measuredBy));
   const families = unique(probeResults.flatMap((probeResult) => familyOf(probeResult) ?? []));
   const known = unique([...measured, ...probeResults.flatMap(addressesOfFamily)]);
-  if (measured.length === 0 || known.length === measured.length) return name;
+  if (measured.length === 0 || known.length === measured.length) return '';
   const atLeast = probeResults.some(isCutOff) ? ' or more' : '';
   const count = `${known.length}${atLeast} ${families.length === 1 ? `${families[0]} ` : ''}addresses`;
   const [first, ...others] = measured;
-  return others.length === 0
-    ? `${name} (${shown(first!)}, one of its ${count})`
-    : `${name} (${measured.length} of its ${count})`;
+  return others.length === 0 ? ` (${shown(first!)}, one of its ${count})` : ` (${measured.length} of its ${count})`;
 }
 
 /**

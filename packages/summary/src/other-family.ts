@@ -1,7 +1,9 @@
 import type { Family, LookUpPlace } from '@vantage/contract';
 
+import { isUnmeasured } from './compare/fields/common.ts';
 import type { FindingDraft } from './finding.ts';
 import { measurementsOf } from './measurements.ts';
+import { isTooLarge, partitionByOutcome } from './partition.ts';
 import { ofType, type ProbeResult, type SparseResultOf } from './probe-result.ts';
 import { findEnds } from './traceroute/ends.ts';
 import { findLosses } from './traceroute/losses.ts';
@@ -9,7 +11,8 @@ import { tracesOf } from './traceroute/trace.ts';
 import { findPing } from './types/ping.ts';
 
 /**
- * Loss, jitter and faults of the path in the second measurements of a check over both families, as in the first ones.
+ * Loss, jitter, ICMP errors and faults of the path in the second measurements of a check over both families, as in the
+ * first ones.
  */
 export function findOverOther(
   type: string,
@@ -28,11 +31,11 @@ export function findOverOther(
   });
 }
 
-/** The second measurement, if it is over this family and works; `family_broken` explains one that fails. */
+/** The second measurement, if it is over this family and says something about the target or the path. */
 function secondOver(family: Family, probeResult: ProbeResult): readonly ProbeResult[] {
   const second = measurementsOf(probeResult)?.[family];
   const isSecond = (probeResult.result as SparseResultOf<'ping'>).otherFamily?.family === family;
-  return second !== undefined && isSecond && second.outcome === 'success' ? [second] : [];
+  return second !== undefined && isSecond && !isUnmeasured(second) ? [second] : [];
 }
 
 function findingsOf(
@@ -40,8 +43,10 @@ function findingsOf(
   own: readonly ProbeResult[],
   placeOf: LookUpPlace | undefined,
 ): readonly FindingDraft[] {
-  if (type === 'ping') return findPing(ofType<'ping'>(own));
+  const { silent, notMeasured } = partitionByOutcome(type, own);
+  const isMeasured = (probeResult: ProbeResult): boolean => !notMeasured.includes(probeResult);
+  if (type === 'ping') return findPing(ofType<'ping'>(own.filter(isMeasured)));
   if (type !== 'traceroute') return [];
-  const traces = tracesOf(ofType<'traceroute'>(own));
-  return [...findLosses(traces), ...findEnds(traces, [], placeOf)];
+  const traces = tracesOf(ofType<'traceroute'>(own.filter((one) => isMeasured(one) || isTooLarge(one.result))));
+  return [...findLosses(traces), ...findEnds(traces, silent, placeOf)];
 }

@@ -36,7 +36,10 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
     ['critical'],
     'The same with the measured address: one server of several is broken. Not if a probe with an answer tried the address (http: `deadAddresses`).',
   ),
-  down_family: rule(['critical'], 'The same with the address family, unless a failing probe tried both.'),
+  down_family: rule(
+    ['critical'],
+    'The same with the address family, unless a failing probe tried both. In a check over both also if one family fails from all probes that measured it, and those that fail measured no other; then there is no other finding `down_…`.',
+  ),
   down_one_probe: rule(
     ['warning'],
     'Exactly one probe fails, and one or more have an answer. The text mentions whether one of those is in the same network or country.',
@@ -63,23 +66,23 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   family_broken: degrading(
     ['warning'],
-    'One of both measurements is a `success`, the other is none, and its error is not of the probe, `dns_no_address` or `family_unavailable`. The family of dns is that of the resolver or the name servers. It is laid to the target only if all see it, in two networks or more.',
+    'One of both measurements is a `success`, the other is none, and its error is not of the probe, `dns_no_address` or `family_unavailable`. The family of dns is that of the resolver or the name servers. It is laid to the target only if all see it, in two networks or more, and to the measured addresses if the name has others of the family.',
   ),
   family_absent: rule(
     ['info'],
-    'A measurement has the error `dns_no_address` or `family_unavailable`, or the probe could measure only the other family.',
+    'A measurement has the error `dns_no_address` (of http also that of a name to which it redirects) or `family_unavailable`, or the probe could measure only the other family.',
   ),
   family_slower: rule(
     ['info'],
-    'Round-trip times or phases of both measurements differ by the rules for two checks, at each named probe in one direction only. `is slower` if chance does not explain it over all probes, else `took longer`. All packets of a flow (a ping is one) count as one sample, since they take one way of a load balancer.',
+    'Round-trip times or phases, except the resolution, of both measurements differ by the rules for two checks, at each named probe in one direction only. `is slower` if chance does not explain it over all probes, else `took longer`. All packets of a flow (a ping is one) count as one sample, since they take one way of a load balancer.',
   ),
   family_answers_differ: degrading(
     ['warning', 'info'],
-    'Status, URL, redirect, certificate, protocol, port state or records of both measurements differ by the rules for two checks, and their outcomes do not. Warning if many probes see it; info for records that often differ between two answers (A, AAAA, CNAME, HTTPS, SVCB, signatures).',
+    'Status, URL, redirect, certificate, protocol, port state or records of both measurements differ by the rules for two checks, and their outcomes do not. Warning if many probes see it; info for records that often differ between two answers (A, AAAA, CNAME, HTTPS, SVCB, signatures), and for records and certificates that other probes have over the other family.',
   ),
   family_paths_differ: rule(
     ['info'],
-    'traceroute: one path crosses more networks (AS) that the other does not show than hops of that one may hide: silent ones, those of unknown networks, and an end that is not known.',
+    'traceroute: one path crosses more networks (AS) that the other does not show than hops of that one may hide: silent ones, those of unknown networks, and an end that is not known. Not single hops of a path that is no longer than the other: the first router of a network may answer with an address of the one before.',
   ),
   dns_nxdomain_some: degrading(
     ['warning'],
@@ -226,7 +229,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   directions_differ: rule(
     ['info'],
-    'traceroute `between`: a network (AS), not that of an end, is on two hops or more of one direction and on none of the other, and on more than hops of the other that are unknown; or, without such a network, two hops or more of one direction (not the first), and more than unknown ones, have no address of the other in their /24 (IPv6: /64); or the numbers of hops differ by two or more, for all flows, without those before the first known router, which a NAT may hide from the other side. All hops of a trace that does not reach the other probe count as unknown.',
+    'traceroute `between`: a network (AS), not that of an end, is on two hops or more of one direction and on none of the other, and on more than hops of the other that are unknown; or, without such a network, two hops or more of one direction (not the first), and more than unknown ones, have no address of the other in their /24 (IPv6: /64); or the numbers of hops differ by two or more, for all flows, without those before the first known router, which a NAT may hide from the other side. All hops of a trace that does not reach the other probe count as unknown. If all routers of the shorter direction are near those of the other, the ways “seem to differ”: a tunnel may hide hops.',
   ),
   directions_alike: rule(
     ['info'],

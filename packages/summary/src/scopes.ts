@@ -1,4 +1,5 @@
 import { countedPhrase } from './counted-phrase.ts';
+import { findFailingFamily } from './failing-family.ts';
 import { buildFinding, type FindingDraft } from './finding.ts';
 import { reasonsOf } from './reasons.ts';
 import { groupBy, probesOf, type ProbeFacts, type ProbeResult, type SparseResultOf } from './probe-result.ts';
@@ -20,6 +21,8 @@ export function findScopes(partition: Partition): readonly FindingDraft[] {
   const { up, down, counted } = partition;
   if (down.length === 0) return [];
   if (up.length === 0) return [downEverywhere(partition)];
+  const ofFamily = findFailingFamily(partition);
+  if (ofFamily.length > 0) return ofFamily;
   if (down.length === 1) return [downOne(down[0]!, up)];
   const scoped = [
     ...scope(

@@ -7,7 +7,7 @@ import { differentValue, overFamily, uncertainly } from './difference.ts';
 import { evidenceIn, isMeasured } from './evidence.ts';
 import { askedDifferences } from './fields/asked.ts';
 import { isSameHost } from './fields/host.ts';
-import { rotationDoubts } from './rotation.ts';
+import { everyMeasurement, rotationDoubts } from './rotation.ts';
 import { sentenceOf } from './sentence.ts';
 import { sharedDifferences, withoutNoise } from './shared.ts';
 
@@ -30,7 +30,7 @@ export function compareChecks(a: ComparedCheck, b: ComparedCheck): Comparison {
     return ofB === undefined ? [] : [[ofA, ofB] as const];
   });
   const evidence = { a: evidenceIn(type, resultsOfA), b: evidenceIn(type, resultsOfB) };
-  const doubt = rotationDoubts(resultsOfA, resultsOfB);
+  const doubt = rotationDoubts(everyMeasurement(resultsOfA), everyMeasurement(resultsOfB));
   const all = new Map(
     pairs.map((pair) => {
       const { differences, ...draft } = compareProbe(type, ...pair, pairs.length, evidence);

@@ -17,18 +17,26 @@ const rotating: Readonly<Record<string, ValuesOf>> = {
   },
 };
 
+/** The measurements of results, of those over both families both. */
+export function everyMeasurement(probeResults: readonly ProbeResult[]): readonly ProbeResult[] {
+  return probeResults.flatMap((one) => Object.values(measurementsOf(one) ?? { one }));
+}
+
 /**
  * Marks differences in values that rotate among the probes as uncertain: each value that is new at a probe was at
  * another probe in the first check, and each value that is gone is at another probe in the second. This happens if a
  * name has several servers that answer differently.
+ *
+ * @param a measurements of the first check, as `b` of the second
+ * @param where text after the values that others had there
  */
 export function rotationDoubts(
   a: readonly ProbeResult[],
   b: readonly ProbeResult[],
+  where = 'in the other check',
 ): (own: readonly [ProbeResult, ProbeResult], difference: DifferenceDraft) => DifferenceDraft {
   const [inA, inB] = [a, b].map((probeResults) => {
-    const all = probeResults.flatMap((one) => Object.values(measurementsOf(one) ?? { one }) as readonly ProbeResult[]);
-    return (key: string): ReadonlySet<string> => new Set(all.flatMap((one) => rotating[key]!(one)));
+    return (key: string): ReadonlySet<string> => new Set(probeResults.flatMap((one) => rotating[key]!(one)));
   }) as [(key: string) => ReadonlySet<string>, (key: string) => ReadonlySet<string>];
   return ([ofA, ofB], difference) => {
     const key = difference.name === null ? difference.subject : `${difference.subject} ${difference.name}`;
@@ -43,6 +51,6 @@ export function rotationDoubts(
       before.every((value) => after.includes(value) || seenInB.has(value)) &&
       after.every((value) => before.includes(value) || seenInA.has(value));
     if (!isKnown) return difference;
-    return { ...uncertainly(difference), text: `${difference.text}, which others had in the other check` };
+    return { ...uncertainly(difference), text: `${difference.text}, which others had ${where}` };
   };
 }

@@ -3,6 +3,7 @@ import { isIPv6 } from 'node:net';
 import type { CommonResult } from '@vantage/contract';
 
 import { bad, broken, each, pending, summaryOf } from '../cases.ts';
+import { redirectOf } from '../redirect.ts';
 import { dns, http, lost, ping, tcp, trace } from '../results.ts';
 import type { FindingCases } from './case.ts';
 
@@ -22,10 +23,20 @@ const refused = { ...tcp('closed'), ...six };
 const noResolver = bad('family_unavailable', { resolvedIp: null, recordType: 'A' }, { source: 'resolver' });
 const noServer = { ...noResolver, trace: [] };
 const records = (...addresses: readonly string[]) => dns(addresses.map((address) => `A ${address}`));
+const redirectedToFour = bad(
+  'dns_no_address',
+  { ...six, url: 'https://b.example/', redirects: [redirectOf('https://example.com/')] },
+  { phase: 'resolve' },
+);
+const slowlyResolved = http(200, {
+  timings: { dns: 900, connect: 20, tls: 25, firstByte: 30, download: 5, total: 980 },
+});
 const [viaTransit, direct] = [
   trace(['198.51.100.1 9 9 9', '192.0.2.1 9 9 9', '203.0.113.1 9 9 9']),
   trace(['198.51.100.1 9 9 9', '203.0.113.1 9 9 9']),
 ];
+
+const viaLink = trace(['198.51.100.1 9 9 9', '198.51.100.9 9 9 9', '203.0.113.1 9 9 9']);
 
 const [silent, cut] = [
   trace(['198.51.100.1 9 9 9', '* * *', '203.0.113.1 9 9 9']),
@@ -60,6 +71,7 @@ export const familyCases: FindingCases = {
       ['the probe has no IPv6', summaryOf('ping', { 'fra-1': both(good, unconnected) })],
       ['the resolver has no IPv6', summaryOf('dns', { 'fra-1': both(records('192.0.2.1'), noResolver) })],
       ['no name server has IPv6', summaryOf('dns', { 'fra-1': both(records('192.0.2.1'), noServer) })],
+      ['the name that it redirects to has no IPv6', summaryOf('http', { 'fra-1': both(http(200), redirectedToFour) })],
     ],
     absent: [['IPv6 does not answer', summaryOf('ping', { 'fra-1': both(good, { ...lost, ...six }) })]],
   },
@@ -67,6 +79,10 @@ export const familyCases: FindingCases = {
     present: [['three times as slow', summaryOf('ping', { 'fra-1': both(good, slow) })]],
     absent: [
       ['as fast', summaryOf('ping', { 'fra-1': both(good, goodOverSix) })],
+      [
+        'its addresses were resolved slowly',
+        summaryOf('http', { 'fra-1': both(http(200), { ...slowlyResolved, ...six }) }),
+      ],
       [
         'slower than the IPv4 of another probe',
         summaryOf('ping', { 'fra-1': both(slow, ping([60, 61, 60, 62])), 'ber-1': both(good, goodOverSix) }),
@@ -96,6 +112,10 @@ export const familyCases: FindingCases = {
     ],
     absent: [
       ['the same networks', summaryOf('traceroute', { 'fra-1': both(viaTransit, { ...viaTransit, ...six }) })],
+      [
+        'a router of it that answers with an address of the network before',
+        summaryOf('traceroute', { 'fra-1': both(viaTransit, { ...viaLink, ...six }) }),
+      ],
       ['a silent hop that may be of it', summaryOf('traceroute', { 'fra-1': both(viaTransit, { ...silent, ...six }) })],
       [
         'a path that is not known to its end',
