@@ -2,7 +2,7 @@ import type { Paths } from '@vantage/contract';
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 
-import { duration, plural } from '../format.ts';
+import { duration } from '../format.ts';
 import { Section } from '../parts/section.tsx';
 import { ProbeChips } from '../check/CheckVerdict.tsx';
 import { ToneMark } from '../parts/tone.tsx';
@@ -10,6 +10,7 @@ import { useFirst } from '../parts/use-first.tsx';
 import { pathsOf } from './layout-paths.ts';
 import { PathGraph } from './PathGraph.tsx';
 import { lazyView } from '../parts/view.tsx';
+import { reachedText } from './reached-text.ts';
 import { resultsOf, type ViewProps } from './types.ts';
 
 /** Few checks are between two probes. */
@@ -28,11 +29,10 @@ export function TracerouteView({ check, rows, isAll, summary, nameOf, onChoose }
   const ids = rows.map(([id]) => id).join(' ');
   const paths = useMemo(() => all && pathsOf(all, new Set(ids.split(' '))), [all, ids]);
   const drawnPaths = useMemo(() => paths && pathsOf(paths, new Set(drawn.map(([id]) => id))), [paths, drawn.length]);
-  const reached = results.filter(([, result]) => result.reached === true).length;
   return (
     <Section
       title={check.between === undefined ? 'Paths' : 'Both ways'}
-      note={`${reached} of ${plural(rows.length, 'probe')} reached ${check.between === undefined ? 'the target' : 'the other'}${rest === null ? '' : `; the paths of ${drawn.length} are drawn`}`}
+      note={`${reachedText(results, check.between === undefined ? 'the target' : 'the other')}${rest === null ? '' : `; the paths of ${drawn.length} are drawn`}`}
       class="paths-view"
     >
       {paths === undefined || drawnPaths === undefined || paths.nodes.length === 0 ? (

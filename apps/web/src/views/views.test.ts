@@ -10,6 +10,7 @@ import { commonName } from './common-name.ts';
 import { phasesOf } from '../phases.ts';
 import { slotsFor } from './packet-slots.ts';
 import { scaleTo } from './scale.ts';
+import { reachedText } from './reached-text.ts';
 import { stopText } from './stop-text.ts';
 
 describe('the common name of a certificate', () => {
@@ -67,6 +68,29 @@ describe('the row of the packets of a ping', () => {
   ])('has room for each packet by its number: %s', (_what, numbers, expected, slots) => {
     const packets = numbers.map((seq) => ({ seq }));
     expect(slotsFor(packets, expected)).toBe(slots);
+  });
+});
+
+describe('the note about the paths', () => {
+  const of = (...results: readonly object[]) =>
+    reachedText(
+      results.map((result, index) => [`p-${index}`, result]) as unknown as Parameters<typeof reachedText>[0],
+      'the target',
+    );
+  const [reached, silent] = [
+    { reached: true, resolvedIp: '192.0.2.1' },
+    { reached: false, resolvedIp: '192.0.2.1' },
+  ];
+
+  it('counts the probes that reached the target, over both families those of each', () => {
+    expect(of(reached, silent)).toBe('1 of 2 probes reached the target');
+    expect(of({ ...reached, otherFamily: { family: 6, reached: false } }, reached)).toBe(
+      '2 of 2 probes reached the target over IPv4, 0 of 2 over IPv6',
+    );
+    // The first measurement is over IPv6, as that over IPv4 failed.
+    expect(of({ reached: true, resolvedIp: '2001:db8::1', otherFamily: { family: 4, reached: false } })).toBe(
+      '0 of 1 probe reached the target over IPv4, 1 of 1 over IPv6',
+    );
   });
 });
 
