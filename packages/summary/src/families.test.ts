@@ -166,6 +166,17 @@ describe('probes that measured both families', () => {
     );
   });
 
+  it('name the size of the packets that fail', () => {
+    const sized = (of: Result<'ping'>) => ({ ...of, size: 1_400 });
+    const fails = overBoth(4, [true, false]);
+    const second = { ...fails.otherFamily, size: 1_400, pingCount: 4, pingCompleted: 0 };
+    const both = { ...sized(fails), otherFamily: second } as unknown as Result<'ping'>;
+
+    expect(summaryOf('ping', each('fra-1 nyc-1', both)).headline).toMatch(
+      /, but IPv6 fails with pings of 1400 bytes of payload\.$/,
+    );
+  });
+
   it('lay certificates that both families have to neither', () => {
     const served = (four: string, six: string) => {
       const { startedAt: _startedAt, finishedAt: _finishedAt, ...other } = http(200, { tls: tls(six) });

@@ -8,7 +8,9 @@ import { buildFinding, severityByShare, type FindingDraft } from './finding.ts';
 import { findFamilyPaths } from './family-paths.ts';
 import { measuredPart } from './measured-host.ts';
 import { measurementsOf } from './measurements.ts';
-import type { ProbeResult, SparseResultOf } from './probe-result.ts';
+import { partitionByOutcome } from './partition.ts';
+import { payloadText } from './payload-text.ts';
+import { ofType, type ProbeResult, type SparseResultOf } from './probe-result.ts';
 import { reasonsOf } from './reasons.ts';
 import { redirectedHost } from './redirected.ts';
 import { families, findSlower, probesIn, type Pair } from './slower-family.ts';
@@ -43,9 +45,8 @@ const isAlike = (pair: Pair): boolean => isMeasured(pair) && pair.of[4].outcome 
 
 function findBroken(type: string, pairs: readonly Pair[]): readonly FindingDraft[] {
   return families.flatMap((family) => {
-    const broken = pairs.filter(
-      ({ of }) => of[otherOf(family)].outcome === 'success' && of[family].outcome !== 'success' && isTold(of[family]),
-    );
+    const isFailing = failsOver(type, family, pairs);
+    const broken = pairs.filter(({ of }) => of[otherOf(family)].outcome === 'success' && isFailing(of[family]));
     if (broken.length === 0) return [];
     const measured = pairs.filter(isMeasured).length;
     const reasons = reasonsOf(measuredOver(family, broken));
@@ -56,11 +57,29 @@ function findBroken(type: string, pairs: readonly Pair[]): readonly FindingDraft
         ? ''
         : ` No probe of another network measured IPv${family}: if that of the probe does not work, it looks the same.`;
     const part = measuredPart(type, measuredOver(family, broken));
-    const fails = `IPv${family}${part} fails`;
+    const fails = `IPv${family}${part} fails${sizeText(type, measuredOver(family, broken))}`;
     const text = `${fails} from ${naming(broken)}: ${reasons}; IPv${otherOf(family)} works there.${doubt}`;
     const brief = isAgreed ? fails : `${fails} from ${naming(broken)}`;
     return [buildFinding('family_broken', 'warning', broken, text, brief)];
   });
+}
+
+/**
+ * Of a ping or a trace, the summary of this family alone decides, since a result without success may show a target that
+ * is up, or prove nothing.
+ */
+function failsOver(type: string, family: Family, pairs: readonly Pair[]): (measured: ProbeResult) => boolean {
+  if (type !== 'ping' && type !== 'traceroute') return (one) => one.outcome !== 'success' && isTold(one);
+  const { down } = partitionByOutcome(type, measuredOver(family, pairs));
+  return (one) => down.includes(one) && isTold(one);
+}
+
+/** ` with pings of 1400 bytes of payload`: packets of less may get through. */
+function sizeText(type: string, broken: readonly ProbeResult[]): string {
+  const payload = type === 'ping' ? payloadText(broken) : '';
+  if (payload !== '') return ` with pings${payload}`;
+  const [size] = ofType<'traceroute'>(broken).map(({ result }) => result.size);
+  return type === 'traceroute' && size !== undefined ? ` with packets of ${size} bytes` : '';
 }
 
 /**
@@ -76,7 +95,7 @@ function findAbsent(type: string, pairs: readonly Pair[]): readonly FindingDraft
     const without = (code: string): readonly Pair[] => pairs.filter(({ of }) => of[family].result.error?.code === code);
     const [nameless, unconnected] = [without('dns_no_address'), without('family_unavailable')];
     const failed = pairs.filter(
-      ({ of }) => isUnmeasured(of[family]) && !isAbsent(of[family]) && isTold(of[otherOf(family)]),
+      ({ of }) => !isTold(of[family]) && !isAbsent(of[family]) && isTold(of[otherOf(family)]),
     );
     const isElsewhere = ({ of }: Pair): boolean => redirectedHost(of[family].result) !== undefined;
     const elsewhere = nameless.filter(isElsewhere);

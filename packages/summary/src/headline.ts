@@ -11,13 +11,11 @@ import { measuredHost } from './measured-host.ts';
 import { firstByteOf } from './first-byte.ts';
 import { ofType, type ProbeResult, type SparseResultOf } from './probe-result.ts';
 import { isWithoutFamily } from './resolution.ts';
+import { payloadText } from './payload-text.ts';
 import { findingRules } from './rules.ts';
 import type { Partition } from './partition.ts';
 import { isDelegated, answerKindOf, classifiedAnswer } from './dns-answer.ts';
 import { asText, countOf, countryName, fromAll, fromAny, listed, ms, naming, shown, unique } from './words.ts';
-
-/** Payload of ping(8) by default: hardly any path drops packets for this size. */
-const ORDINARY_PAYLOAD_BYTES = 56;
 
 interface HeadlineInput {
   readonly check: Check;
@@ -139,7 +137,7 @@ function negative(check: Check, probeResults: readonly ProbeResult[], down: read
   }
   switch (check.type) {
     case 'ping':
-      return `${host} does not answer pings${sizeOf(down)}`;
+      return `${host} does not answer pings${payloadText(down)}`;
     case 'http':
       return `${host} does not work`;
     case 'tcp':
@@ -208,12 +206,6 @@ function lower(text: string): string {
 function portOf(probeResults: readonly ProbeResult[]): string {
   const port = ofType<'tcp'>(probeResults).find(({ result }) => result.port !== undefined)?.result.port;
   return port === undefined ? '' : String(port);
-}
-
-/** Payload size, if larger than that of ping(8): a path may drop only larger packets. */
-function sizeOf(down: readonly ProbeResult[]): string {
-  const size = Math.max(0, ...ofType<'ping'>(down).map(({ result }) => result.size ?? 0));
-  return size > ORDINARY_PAYLOAD_BYTES ? ` of ${size} bytes of payload` : '';
 }
 
 /** The HTTP status, if it is below 400 and equal for all probes. */

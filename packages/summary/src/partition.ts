@@ -145,7 +145,7 @@ function unansweredEvidence(result: SparseResultOf<'ping'>): Evidence {
  * True if the requested TTL or size prevented the packets from reaching the target; a TTL that a routing loop used up
  * is not meant.
  */
-function isUnfit({ error, ttl, packets = [] }: SparseResultOf<'ping'>): boolean {
+export function isUnfit({ error, ttl, packets = [] }: SparseResultOf<'ping'>): boolean {
   if (error?.code === 'packet_too_big') return true;
   if (error?.code !== 'time_exceeded' || ttl === undefined || ttl >= ORDINARY_TTL) return false;
   return !packets.some((row) => row.icmp !== undefined && row.ttl !== null && isInCircle(ttl, row.ttl));

@@ -1,12 +1,18 @@
 import { isUnmeasured } from './compare/fields/common.ts';
-import type { ProbeResult } from './probe-result.ts';
+import { isTooLarge, isUnfit } from './partition.ts';
+import type { ProbeResult, SparseResultOf } from './probe-result.ts';
 
 /** Codes of a failure because the name has no address of the family, or the probe no connectivity in it. */
 export const ABSENT_FAMILY: ReadonlySet<string | undefined> = new Set(['dns_no_address', 'family_unavailable']);
 
 /** True if the measurement over one family is evidence about the target. */
 export function isTold(probeResult: ProbeResult): boolean {
-  return !isUnmeasured(probeResult) && !isAbsent(probeResult);
+  return !isUnmeasured(probeResult) && !isAbsent(probeResult) && !isKeptAway(probeResult.result);
+}
+
+/** True if the requested size or TTL kept the packets of a ping or a trace from the target over this family. */
+function isKeptAway(result: SparseResultOf<'ping'>): boolean {
+  return result.pingCount === undefined ? isTooLarge(result) : isUnfit(result);
 }
 
 export function isAbsent({ result }: ProbeResult): boolean {

@@ -43,6 +43,10 @@ const [silent, cut] = [
   trace(['198.51.100.1 9 9 9', '* * *', '* * *']),
 ];
 
+const tooBig = bad('packet_too_big', { pingCount: 4, pingCompleted: 0, size: 1400 }, { source: 'network' });
+const late = ping([null, null, null, null], { anomalies: { late: 4, duplicates: 0, reordered: 0, corrupted: 0 } });
+const echoAlone = { ...trace(['198.51.100.1 9 9 9', '* * *'], { echo: { sent: 3, received: 3 } }), ...six };
+
 /** Cases of findings about checks over both address families. */
 export const familyCases: FindingCases = {
   family_broken: {
@@ -59,6 +63,12 @@ export const familyCases: FindingCases = {
     ],
     absent: [
       ['both work', summaryOf('ping', { 'fra-1': both(good, goodOverSix) })],
+      [
+        'the requested size is too big for the path over IPv6',
+        summaryOf('ping', { 'fra-1': both(good, { ...tooBig, ...six }) }),
+      ],
+      ['all replies over IPv6 came late', summaryOf('ping', { 'fra-1': both(good, { ...late, ...six }) })],
+      ['the target answers echo requests over IPv6', summaryOf('traceroute', { 'fra-1': both(direct, echoAlone) })],
       ['both fail', summaryOf('tcp', { 'fra-1': both(tcp('closed'), refused) })],
       ['the name has no IPv6', summaryOf('ping', { 'fra-1': both(good, nameless) })],
       ['the probe could not measure over IPv6', summaryOf('ping', { 'fra-1': both(good, broken('internal_error')) })],
