@@ -14,6 +14,13 @@ export function measurementsOf(probeResult: ProbeResult): Measurements | undefin
   return family === 6 ? { 4: probeResult, 6: other } : { 4: other, 6: probeResult };
 }
 
+/** The family of a result over one; undefined if it is not known. That of dns is the family of the resolver. */
+export function soleFamilyOf({ result }: ProbeResult): Family | undefined {
+  const { resolvedIp, family } = result as SparseResultOf<'dns'>;
+  if (family === 4 || family === 6) return family;
+  return typeof resolvedIp === 'string' ? (resolvedIp.includes(':') ? 6 : 4) : undefined;
+}
+
 /** The traces over the other family, pending ones included. */
 export function otherTraces(
   probeResults: readonly ProbeResult[],

@@ -380,6 +380,15 @@ describe('the whole of a comparison', () => {
     );
   });
 
+  it.each([
+    ['Example.COM', 'example.com.'],
+    ['fra-1 ↔ nyc-1', 'nyc-1 ↔ fra-1'],
+  ])('takes %s and %s for one host', (...hosts) => {
+    const same = each('fra-1', ping([5, 5, 5]));
+
+    expect(compared('ping', same, same, { hosts })).toMatchObject({ result: 'same', differences: [] });
+  });
+
   it('names loss that chance does not explain', () => {
     const many = (missing: number) => ping(Array.from({ length: 16 }, (_, index) => (index < missing ? null : 20)));
 

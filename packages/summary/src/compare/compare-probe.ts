@@ -1,13 +1,12 @@
 import type { Difference, DifferenceSubject, Family, ProbeComparison } from '@vantage/contract';
 
-import { measurementsOf } from '../measurements.ts';
-import type { Evidence } from '../partition.ts';
+import { measurementsOf, soleFamilyOf } from '../measurements.ts';
 import { ofType, type ProbeResult } from '../probe-result.ts';
 import { tracesOf } from '../traceroute/trace.ts';
 import { thresholds } from '../thresholds.ts';
 import { percent } from '../words.ts';
 import { certainly, differentValue, FEW_PACKETS, uncertainly, type DifferenceDraft } from './difference.ts';
-import { isMeasured } from './evidence.ts';
+import { isMeasured, type EvidenceOf } from './evidence.ts';
 import { elsewhere, isElsewhere, outcomeDifferences } from './fields/common.ts';
 import { lossOf, measuredDifferences, requestDifferences, weighedByFlows } from './fields/of-type.ts';
 import { doubted, mayBeBalanced, pathFieldDifferences } from './fields/traceroute.ts';
@@ -21,12 +20,13 @@ export interface ProbeDraft extends ProbeComparison {
 }
 
 export interface EvidencePair {
-  readonly a: (result: ProbeResult) => Evidence;
-  readonly b: (result: ProbeResult) => Evidence;
+  readonly a: EvidenceOf;
+  readonly b: EvidenceOf;
 }
 
 /**
- * Compares the results of one probe; family by family if both checks measured over both.
+ * Compares the results of one probe; family by family if both checks measured over both. If one did, its measurement
+ * over the family of the other is compared.
  *
  * @param count number of compared probes
  */
@@ -40,10 +40,13 @@ export function compareProbe(
   const [ofA, ofB] = [measurementsOf(a), measurementsOf(b)];
   const request = [...requestDifferences(type, a, b), ...familiesDifference(ofA !== undefined, ofB !== undefined)];
   if (ofA === undefined || ofB === undefined) {
-    const { differences, ...draft } = compareMeasurements(type, a, b, count, evidence);
+    const family = soleFamilyOf(ofA === undefined ? a : b);
+    const like = (one: ProbeResult): ProbeResult => (family && measurementsOf(one)?.[family]) ?? one;
+    const { differences, ...draft } = compareMeasurements(type, like(a), like(b), count, evidence, family);
     return { differences: [...request, ...differences], ...draft };
   }
-  const over = (family: Family): ProbeDraft => compareMeasurements(type, ofA[family], ofB[family], 2 * count, evidence);
+  const over = (family: Family): ProbeDraft =>
+    compareMeasurements(type, ofA[family], ofB[family], 2 * count, evidence, family);
   const [ipv4, ipv6] = [over(4), over(6)];
   return {
     differences: [...request, ...ipv4.differences.map(of(4)), ...ipv6.differences.map(of(6))],
@@ -67,9 +70,10 @@ function compareMeasurements(
   b: ProbeResult,
   count: number,
   evidence: EvidencePair,
+  family: Family | undefined,
 ): ProbeDraft {
   const outcome = outcomeDifferences(a, b);
-  const kinds = [evidence.a(a), evidence.b(b)];
+  const kinds = [evidence.a(a, family), evidence.b(b, family)];
   // A probe that could not measure says nothing about the target.
   if (!kinds.every(isMeasured)) return { differences: outcome.map(uncertainly) };
   const { path, differences: ofPath } = type === 'traceroute' ? pathOf(a, b) : { path: undefined, differences: [] };

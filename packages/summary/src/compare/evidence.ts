@@ -1,20 +1,23 @@
+import type { Family } from '@vantage/contract';
+
 import { measurementsOf } from '../measurements.ts';
 import { partitionByOutcome, type Evidence } from '../partition.ts';
 import type { ProbeResult } from '../probe-result.ts';
 
-/**
- * Evidence of each result of a check, considered together with the other probes; over both families, of each family.
- */
-export function evidenceIn(type: string, probeResults: readonly ProbeResult[]): (result: ProbeResult) => Evidence {
+/** Evidence of a probe’s result, or of its measurement over one family. */
+export type EvidenceOf = (result: ProbeResult, family?: Family) => Evidence;
+
+/** Evidence in one check, considered together with the other probes; over both families, of each family. */
+export function evidenceIn(type: string, probeResults: readonly ProbeResult[]): EvidenceOf {
   const ofProbes = partitionByOutcome(type, probeResults).of;
   const both = probeResults.flatMap((one) => measurementsOf(one) ?? []);
-  const ofFamilies = ([4, 6] as const).map((family) => {
-    const ofFamily = both.map((measurements) => measurements[family]);
-    const { of } = partitionByOutcome(type, ofFamily);
-    return new Map(ofFamily.map(({ probe, result }) => [result, of.get(probe)!]));
-  });
-  return ({ probe, result }) =>
-    ofFamilies.find((evidence) => evidence.has(result))?.get(result) ?? ofProbes.get(probe) ?? 'notMeasured';
+  const over = (family: Family) =>
+    partitionByOutcome(
+      type,
+      both.map((measurements) => measurements[family]),
+    ).of;
+  const ofFamilies = { 4: over(4), 6: over(6) };
+  return ({ probe }, family) => (family && ofFamilies[family].get(probe)) ?? ofProbes.get(probe) ?? 'notMeasured';
 }
 
 export function isMeasured(evidence: Evidence): boolean {

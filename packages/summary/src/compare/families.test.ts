@@ -57,8 +57,27 @@ describe('a comparison of checks over both families', () => {
     ]);
   });
 
+  it('does not take a second measurement that failed at the probe for a change', () => {
+    const interrupted = bad('probe_interrupted', {}, { result: 'error', source: 'probe' }) as Ping;
+    const { result, probes } = compared('ping', { 'fra-1': over(fast, fast) }, { 'fra-1': over(fast, interrupted) });
+
+    expect(result).toBe('unsure');
+    expect(probes['fra-1']!.differences).toMatchObject([{ subject: 'outcome', family: 6, certain: false }]);
+  });
+
   it('says that one check measured one family', () => {
     expect(textsIn(over(fast, fast), fast)).toEqual(['address families both → one']);
+  });
+
+  it('compares the family that one check measured with the same one of the other', () => {
+    const six = { ...slow, resolvedIp: '2001:db8::1' };
+
+    expect(textsIn(six, over(fast, slow))).toEqual(['address families one → both']);
+    expect(textsIn(over(fast, slow), six)).toEqual(['address families both → one']);
+    expect(textsIn(over(fast, fast), six)).toEqual([
+      'address families both → one',
+      expect.stringMatching(/^median round trip 21 ms → 81 ms/),
+    ]);
   });
 
   it('has the paths of both', () => {
