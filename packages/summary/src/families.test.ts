@@ -200,6 +200,20 @@ describe('probes that measured both families', () => {
     ]);
   });
 
+  it('lay an address that others found to the probes that found none', () => {
+    const { startedAt: _startedAt, finishedAt: _finishedAt, ...nameless } = bad('dns_no_address', { resolvedIp: null });
+    const without = { ...overBoth(4, [true, true]), otherFamily: { ...nameless, family: 6 } };
+    const of = (other: object) =>
+      summaryOf('ping', { 'fra-1': without as unknown as Result<'ping'>, 'nyc-1': other as Result<'ping'> });
+    const textsIn = ({ findings }: ReturnType<typeof of>) =>
+      findings.flatMap(({ code, text }) => (code === 'family_absent' ? text : []));
+
+    expect(textsIn(of(overBoth(4, [true, true])))).toEqual([
+      'Only IPv4 was measured where fra-1 found no IPv6 address of the name, which others found.',
+    ]);
+    expect(textsIn(of(without))).toEqual(['Only IPv4 was measured where the name has no IPv6 address.']);
+  });
+
   it('name the host without an address, if it redirects there', () => {
     const {
       startedAt: _startedAt,

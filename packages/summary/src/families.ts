@@ -98,9 +98,13 @@ function findAbsent(type: string, pairs: readonly Pair[]): readonly FindingDraft
       ({ of }) => !isTold(of[family]) && !isAbsent(of[family]) && isTold(of[otherOf(family)]),
     );
     const isElsewhere = ({ of }: Pair): boolean => redirectedHost(of[family].result) !== undefined;
-    const elsewhere = nameless.filter(isElsewhere);
+    const [elsewhere, own] = [nameless.filter(isElsewhere), nameless.filter((pair) => !isElsewhere(pair))];
+    const isNamed = pairs.some(({ of }) => typeof of[family].result.resolvedIp === 'string');
+    const noAddress = isNamed
+      ? `${naming(own)} found no IPv${family} address of the name, which others found`
+      : `the name has no IPv${family} address`;
     const texts = [
-      ...(nameless.length > elsewhere.length ? [`the name has no IPv${family} address`] : []),
+      ...(own.length > 0 ? [noAddress] : []),
       ...(elsewhere.length > 0 ? [reasonsOf(measuredOver(family, elsewhere))] : []),
       ...absentTexts(type, family, unconnected),
       ...(failed.length > 0
