@@ -72,6 +72,7 @@ describe('monitors of the client', () => {
   it('are watched: resumed after the last event that has an id, and rejected when they are removed', async () => {
     answers.push(stream(frame('monitor', { name: 'web' }, '5-0'), frame('run', { tick: 1 }), frame('weather', {})));
     answers.push(stream(frame('state', { to: 'bad' }, '7-0'), frame('probe', { to: 'failing' }, '7-1')));
+    answers.push(stream(frame('parting', { sentence: 'At r1.' }, '8-0'), frame('path', { sentence: 'New.' }, '8-1')));
     answers.push(json(404, { status: 404, detail: 'There is no monitor with this name.' }));
     const changes: MonitorChange[] = [];
 
@@ -85,8 +86,10 @@ describe('monitors of the client', () => {
       { type: 'run', id: '5-0', run: { tick: 1 } },
       { type: 'change', id: '7-0', change: { to: 'bad' } },
       { type: 'change', id: '7-1', change: { to: 'failing' } },
+      { type: 'change', id: '8-0', change: { sentence: 'At r1.' } },
+      { type: 'change', id: '8-1', change: { sentence: 'New.' } },
     ]);
-    expect(asked.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, '5-0', '7-1']);
+    expect(asked.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, '5-0', '7-1', '8-1']);
   });
 
   it('are watched from an event on that is known', async () => {

@@ -61,9 +61,16 @@ export function watchMonitor(
   return watchStream(open, { read: monitorChangeOf, isLast: () => false }, after, options);
 }
 
+const eventKinds: Readonly<Record<MonitorEvent['kind'], true>> = {
+  state: true,
+  probe: true,
+  parting: true,
+  path: true,
+};
+
 function monitorChangeOf({ event, data }: StreamEvent, id: string): MonitorChange | undefined {
   if (event === 'monitor') return { type: 'monitor', id, monitor: JSON.parse(data) as MonitorInList };
   if (event === 'run') return { type: 'run', id, run: JSON.parse(data) as Run };
-  if (event !== 'state' && event !== 'probe') return undefined;
+  if (event === undefined || !Object.hasOwn(eventKinds, event)) return undefined;
   return { type: 'change', id, change: JSON.parse(data) as MonitorEvent };
 }
