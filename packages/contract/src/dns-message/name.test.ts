@@ -11,6 +11,7 @@ describe('a name', () => {
     ['plain', 'www.example.com', 'www.example.com.'],
     ['underscores and a wildcard', '*._tcp.example.com.', '*._tcp.example.com.'],
     ['an escaped dot at the end is part of the label', 'a\\.', 'a\\..'],
+    ['an escaped backslash before the final dot', 'a\\\\.', 'a\\\\.'],
     ['octets by number', 'a\\000\\255b.c.', 'a\\000\\255b.c.'],
     ['characters that mean something in a zone file', '\\@\\$\\"\\(\\)\\;\\\\.x.', '\\@\\$\\"\\(\\)\\;\\\\.x.'],
     ['the longest label', `${'a'.repeat(63)}.`, `${'a'.repeat(63)}.`],

@@ -50,7 +50,8 @@ export function decodeName(
  * Encodes a name without compression. Accepts the escapes of RFC 1035 section 5.1, `\DDD` and `\X`.
  *
  * @param text with or without the final dot; `.` and `''` are the root
- * @throws RangeError for an empty or overlong label, a name of more than 255 octets, or non-ASCII characters
+ * @throws RangeError for an empty or overlong label, a name of more than 255 octets, non-ASCII characters, or an escape
+ *   that denotes no octet
  */
 export function encodeName(text: string): Uint8Array {
   const bytes: number[] = [];
@@ -90,23 +91,23 @@ const SPECIAL: ReadonlySet<number> = new Set(Array.from('"$().;@\\', (character)
 function splitLabels(text: string): number[][] {
   if (text === '' || text === '.') return [];
   const labels: number[][] = [[]];
-  const octets = text.endsWith('.') && !text.endsWith('\\.') ? text.slice(0, -1) : text;
-  for (let at = 0; at < octets.length; at++) {
-    const code = octets.charCodeAt(at);
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
     if (code > 0x7f) throw new RangeError('a name is given in ASCII');
-    if (octets[at] === '.') {
+    if (text[at] === '.') {
       labels.push([]);
       continue;
     }
-    if (octets[at] !== '\\') {
+    if (text[at] !== '\\') {
       labels.at(-1)!.push(code);
       continue;
     }
-    const digits = /^\d{3}/.exec(octets.slice(at + 1, at + 4))?.[0];
-    const octet = digits === undefined ? octets.charCodeAt(at + 1) : Number(digits);
+    const digits = /^\d{3}/.exec(text.slice(at + 1, at + 4))?.[0];
+    const octet = digits === undefined ? text.charCodeAt(at + 1) : Number(digits);
     if (!(octet <= 0xff)) throw new RangeError('an escape stands for one octet');
     labels.at(-1)!.push(octet);
     at += digits === undefined ? 1 : 3;
   }
-  return labels;
+  // The part behind the final dot, which may be absent.
+  return labels.at(-1)!.length === 0 ? labels.slice(0, -1) : labels;
 }
