@@ -36,6 +36,13 @@ describe('the IPv4 routes of the kernel', () => {
     expect(parseIpv4Routes(HEAD + ipv4Row('00000000', '010200C0', '00000080'))).toMatchObject({ hasDefault: false });
   });
 
+  it('have no default where the kernel refuses or drops what has no other route', () => {
+    const unreachable = '*\t00000000\t00000000\t0201\t0\t0\t5\t00000000\t0\t0\t0   \n';
+    const blackhole = '*\t00000000\t00000000\t0001\t0\t0\t9\t00000000\t0\t0\t0   \n';
+
+    expect(parseIpv4Routes(HEAD + unreachable + blackhole)).toEqual({ gateways: [], hasDefault: false });
+  });
+
   it('may be none', () => {
     expect(parseIpv4Routes(HEAD)).toEqual({ gateways: [], hasDefault: false });
     expect(parseIpv4Routes('')).toEqual({ gateways: [], hasDefault: false });

@@ -12,6 +12,7 @@ const REJECT = 0x200;
 
 /**
  * Reads /proc/net/route: addresses as 32 bits in the byte order of the host, here little-endian, as on x64 and arm64.
+ * Routes that refuse or drop packets have `*` as their interface.
  */
 export function parseIpv4Routes(text: string): Routes {
   const rows = text
@@ -19,13 +20,16 @@ export function parseIpv4Routes(text: string): Routes {
     .slice(1)
     .map((line) => line.trim().split(/\s+/))
     .filter((row) => row.length >= 8)
-    .map(([, destination, gateway, , , , , mask]) => ({ destination, gateway: gateway!, mask }));
+    .map(([device, destination, gateway, , , , , mask]) => ({
+      isDefault: destination === '00000000' && mask === '00000000' && device !== '*',
+      gateway: gateway!,
+    }));
   return {
     gateways: unique(
       rows.map(({ gateway }) => swapBytes(gateway)).filter((value) => value !== 0n),
       4,
     ),
-    hasDefault: rows.some(({ destination, mask }) => destination === '00000000' && mask === '00000000'),
+    hasDefault: rows.some(({ isDefault }) => isDefault),
   };
 }
 
