@@ -2,9 +2,9 @@ import type { WriteStream } from 'node:tty';
 
 /** Output for lines: a terminal, which can overwrite them, or any other stream. */
 export interface Screen {
-  /** Replaces the live lines. No effect unless the output is a terminal. */
+  /** Replaces the live lines. No effect unless the output is a terminal that can move its cursor. */
   readonly show: (lines: readonly string[]) => void;
-  /** Writes permanent lines above the live ones. */
+  /** Removes the live lines and writes permanent ones. */
   readonly print: (lines: readonly string[]) => void;
   /** Removes the live lines. */
   readonly clear: () => void;

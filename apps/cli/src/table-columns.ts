@@ -24,8 +24,8 @@ export function tableColumns({ type, request }: Pick<CheckOf<CheckTypeName>, 'ty
 }
 
 /**
- * A column for each scalar, for each list of scalars, and for each object whose names the schema does not list, such as
- * headers; of hops their number. Other lists of objects have none, except answers.
+ * A column for each scalar, for each list of scalars or pairs, and for each object whose names the schema does not
+ * list; of hops their number. Other lists of objects have none, except answers.
  */
 function columnsIn({ type, anyOf, properties, items }: Schema, path: string): readonly string[] {
   if (anyOf !== undefined) return anyOf.flatMap((each) => columnsIn(each, path));

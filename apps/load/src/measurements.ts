@@ -55,7 +55,7 @@ export interface SecondSummary {
   readonly started: number;
   readonly completed: number;
   readonly errors: number;
-  /** 99th percentiles in milliseconds; null if no check was accepted, started or completed. */
+  /** 99th percentiles in milliseconds; null without an accepted check, a started job or a completed check. */
   readonly postP99: number | null;
   readonly dispatchP99: number | null;
   readonly completionP99: number | null;

@@ -19,7 +19,7 @@ export interface ProgramsOptions {
 
 type App = keyof typeof nodeFlags;
 
-/** Grace period after SIGTERM; agents drain for ten seconds. */
+/** Grace period after SIGTERM; agents drain for ten seconds by default. */
 const GRACE_MS = 15_000;
 
 /**

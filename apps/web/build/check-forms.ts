@@ -66,7 +66,7 @@ export function formDefinitions(): readonly FormDefinition[] {
     });
 }
 
-/** The hints of all forms: most of their text, for those who open the options. */
+/** The hints of all forms. They are most of the text of the forms, and loaded only when the options are opened. */
 export function optionHints(): OptionHints {
   return Object.fromEntries(
     Object.values<AnyCheckType>(checkTypes).map((checkType) => {

@@ -56,9 +56,9 @@ export interface Client {
     options?: CallOptions,
   ) => Promise<CheckOf<Request['type']>>;
   /**
-   * Yields each change of a probe's result, then the completed check, and ends. Reconnects after a lost connection or a
-   * coordinator restart and resumes. Rejects with `ProblemError` if the check does not exist, and with the signal's
-   * reason.
+   * Yields the results of probes as they change, then the completed check, and ends; a state that was followed by
+   * another one may be left out. Reconnects after a lost connection or a coordinator restart and resumes. Rejects with
+   * `ProblemError` if the check does not exist, and with the signal's reason.
    */
   readonly watch: <Name extends CheckTypeName = CheckTypeName>(
     checkId: string,
@@ -81,8 +81,9 @@ export interface Client {
   /** Needs a key with the scope `monitor`. */
   readonly deleteMonitor: (name: string, options?: CallOptions) => Promise<void>;
   /**
-   * Yields the monitor, then its runs and each change of its state and of its probes. Reconnects and resumes as `watch`
-   * does. Rejects with `ProblemError` if there is no such monitor, or when it is removed, and with the signal's reason.
+   * Yields the monitor, then its runs and its events: changes of its state, its probes and its paths, and where paths
+   * part. Reconnects and resumes as `watch` does. Rejects with `ProblemError` if there is no such monitor, or when it
+   * is removed, and with the signal's reason.
    */
   readonly watchMonitor: (name: string, options?: WatchMonitorOptions) => AsyncIterable<MonitorChange>;
 }

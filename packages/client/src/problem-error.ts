@@ -4,7 +4,7 @@ import type { Problem } from './types.ts';
 export class ProblemError extends Error {
   override readonly name = 'ProblemError';
   readonly status: number;
-  /** Undefined if the response is not from the service, for example from a proxy. */
+  /** Undefined if the response has no whole problem document, such as one of a proxy. */
   readonly problem: Problem | undefined;
   /** Value of `Retry-After`, in seconds. */
   readonly retryAfterSeconds: number | undefined;

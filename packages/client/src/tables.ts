@@ -29,9 +29,9 @@ const probeColumns = {
 
 /**
  * Results as CSV (RFC 4180), one row per probe: the check, location and network of the probe (`probeCity`), then each
- * scalar field of the results (`timings.total` for nested ones) and each list of scalars. Lists of objects are omitted,
- * except the data of DNS records and the number of hops (`hopCount`), and so is the screenshot: no program shows one in
- * a cell.
+ * scalar field of the results (`timings.total` for nested ones) and each list of scalars. Other lists are omitted,
+ * except the data of DNS records, the number of hops (`hopCount`) and those that `columns` names, and so is the
+ * screenshot: no program shows one in a cell.
  *
  * @param probes response of `GET /probes`, if known
  * @param columns first columns of the results; others follow in the order in which they occur. With all fields of a
@@ -83,8 +83,8 @@ function factsOf(probes: Readonly<Record<string, TableProbe>>, id: string): Read
 }
 
 /**
- * @param columns an object or a list of pairs that has a column is written into it as JSON: the names are those of
- *   others, as of headers
+ * @param columns an object or a list that has a column here is written into it as JSON, such as headers, whose names
+ *   the target chooses
  */
 function flatten(value: object, columns: ReadonlySet<string>, prefix = ''): Record<string, unknown> {
   const fields = Object.entries(value as Record<string, unknown>).flatMap(([name, field]): [string, unknown][] => {

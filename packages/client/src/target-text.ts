@@ -3,7 +3,7 @@ export interface TypedTarget {
   readonly host: string;
   /** Port of `host:443`. */
   readonly port?: string;
-  /** True if the text has a URL scheme. */
+  /** True if the text begins with `http://` or `https://`. */
   readonly isUrl: boolean;
 }
 

@@ -67,7 +67,9 @@ function repeated(tokens: readonly FlagToken[], options: FlagOptions): string | 
 
 type FlagToken = NonNullable<ReturnType<typeof parseArgs>['tokens']>[number];
 
-/** One line for an error of parseArgs, whose message may have several; for an unknown flag with the nearest known one. */
+/**
+ * One line for an error of parseArgs, whose message may have several; for an unknown flag with the nearest known one.
+ */
 function faultOf(error: unknown, names: readonly string[]): string {
   const message = Error.isError(error) ? error.message : String(error);
   const [, flag] = /^Unknown option '(-[^']*)'/.exec(message) ?? [];

@@ -10,8 +10,8 @@ const keyless = 'time publish';
 const clusterCommands = 'cluster|slots';
 
 /**
- * Maximum words of a request of an agent. The slow log of Redis shows no more: an entry with omitted words is no
- * request of an agent.
+ * Maximum words of a request of an agent. The slow log of Redis shows as many in full: an entry with omitted words is
+ * no request of an agent.
  */
 export const MOST_REQUEST_WORDS = 31;
 

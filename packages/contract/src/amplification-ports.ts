@@ -1,7 +1,7 @@
 /**
  * UDP ports whose services are abused for reflection attacks, those of DNS, NTP and SNMP among them. With a payload of
- * a client, a probe could take part in an attack: only the protocol payload of the port, or an empty datagram, is sent
- * to them.
+ * a client, a probe could take part in an attack: a udp check sends them only the protocol payload of the port, or an
+ * empty datagram.
  */
 export const amplificationPorts: readonly number[] = [
   7, 13, 17, 19, 53, 111, 123, 137, 161, 389, 520, 1900, 3702, 5353, 11_211,

@@ -22,7 +22,7 @@ export const COMPRESS_ABOVE_BYTES = 1024;
 
 /** Maximum bytes of a screenshot in one frame. */
 export const SCREENSHOT_PIECE_BYTES = 32 * 1024;
-/** Maximum frames with pieces of a screenshot that are not acknowledged: a result never waits for more. */
+/** Maximum pieces of a screenshot that are sent and not acknowledged: a result on the connection waits for few. */
 export const SCREENSHOT_PIECES_IN_FLIGHT = 2;
 
 /** Reasons for which a gateway closes a connection; RFC 6455 section 7.4.2 leaves 4000 to 4999 to applications. */
@@ -36,7 +36,7 @@ export const gatewayCloseCodes = {
   4413: 'The agent does not read what it is sent.',
 } as const satisfies Readonly<Record<number, string>>;
 
-/** Reason of the close code 4403 if the probe works again: the agent connects again without a pause. */
+/** Reason of the close code 4403 if the probe may work again: the agent connects again as after a lost connection. */
 export const RESUMED = 'resumed';
 
 export type GatewayCloseCode = keyof typeof gatewayCloseCodes;

@@ -39,7 +39,7 @@ export function isOversizedNotification(notification: string): boolean {
   return notification.length > 2 * MAX_INLINE_RESULT_LENGTH;
 }
 
-/** @returns undefined for a notification without an inline result */
+/** @returns undefined for a notification that has no inline result or is oversized */
 export function decodeNotification(notification: string): InlineResult | undefined {
   if (isOversizedNotification(notification)) return undefined;
   const [, check, traceparent, data] = INLINE_RESULT.exec(notification) ?? [];

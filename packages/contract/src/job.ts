@@ -2,8 +2,9 @@ import { checkIdSchema } from './formats.ts';
 import { Type, type Static } from './type.ts';
 
 /**
- * The job of one probe as BullMQ carries it; `params` follows `paramsSchema` of the type. It contains no data about the
- * client. Unknown fields are allowed, since a coordinator may run a later release than its agents.
+ * The job of one probe as BullMQ carries it; `params` follows `paramsSchema` of the type, or `screenshotParamsSchema`.
+ * It contains no data about the client. Unknown fields are allowed, since a coordinator may run a later release than
+ * its agents.
  */
 export const jobSchema = Type.Object({
   v: Type.Literal(1),

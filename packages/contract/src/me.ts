@@ -6,7 +6,7 @@ export const countryCodeOfCallerSchema = nullable(
   Type.String({ pattern: '^[A-Z]{2}$', maxLength: 2, description: 'Two-letter country code.' }),
 );
 
-/** Response of `GET /me`: both field spellings in one object; unknown values are null. */
+/** Response of `GET /me`. Country code and AS number are under two names each; unknown values are null. */
 export const meSchema = Type.Object(
   {
     ip: addressSchema,

@@ -11,7 +11,7 @@ export function nearestWord(written: string, known: readonly string[]): string |
     .toSorted((a, b) => a.distance - b.distance);
   const [nearest] = ranked;
   if (nearest === undefined) return undefined;
-  // One error per three letters: half of a short word could be any other word.
+  // In a short word, two errors could lead to any other one.
   const slips = Math.min(2, Math.floor(nearest.word.length / 3));
   return nearest.distance <= slips ? nearest.word : undefined;
 }

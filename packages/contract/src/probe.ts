@@ -18,7 +18,7 @@ const identity = {
   tags: Type.Array(tag, { maxItems: 32, uniqueItems: true, description: 'Tags that `locations` can name.' }),
 };
 
-/** The operator's record of a probe, read-only for its agent. */
+/** The operator's record of a probe; its agent cannot change it. */
 export const probeRecordSchema = Type.Object(
   { id: probeIdSchema, ...identity },
   { additionalProperties: false, title: 'Probe record' },
@@ -44,9 +44,9 @@ const loadFields = {
 const load = Type.Object(loadFields, { additionalProperties: false, description: 'How busy the agent says it is.' });
 
 /**
- * Heartbeat, written by the agent when it changes and every `HEARTBEAT_EVERY_MS`, or by its gateway when it changes;
- * all of it is the agent's claim. Unknown fields are allowed, since an agent may run a later release than its
- * coordinators.
+ * Heartbeat, written by the agent when it changes and every `HEARTBEAT_EVERY_MS`, or by its gateway when it changes.
+ * Its content is the agent's claim, but for what a gateway adds. Unknown fields are allowed, since an agent may run a
+ * later release than its coordinators.
  */
 export const heartbeatSchema = Type.Object({
   v: Type.Literal(1),
@@ -58,10 +58,11 @@ export const heartbeatSchema = Type.Object({
   degraded: Type.Array(Type.String({ maxLength: 256 }), { maxItems: 16 }),
   load: Type.Object(loadFields),
   /**
-   * Jobs taken since the start: an agent with waiting jobs and an unchanged count is stuck. Absent in earlier releases.
+   * Jobs taken since the start: an agent with free places, waiting jobs and an unchanged count is stuck. Absent in
+   * earlier releases.
    */
   taken: Type.Optional(Type.Integer({ minimum: 0 })),
-  /** True after SIGTERM: the agent takes no new jobs. */
+  /** True once the agent shuts down: it takes no new jobs after `LAST_JOBS_MS`. */
   draining: Type.Boolean(),
   /**
    * True if its agent announces every change except those of the running jobs and `taken`: then coordinators read it

@@ -1,6 +1,6 @@
 /**
- * All Redis keys and channels with their writers. Each family shares one hash tag, so that Redis Cluster keeps it in
- * one slot. An agent's Redis user can access `p:{<probe>}:*` only.
+ * All Redis keys and channels with their writers. Keys with the same hash tag, in braces, are in one slot of a Redis
+ * Cluster. An agent's Redis user can access `p:{<probe>}:*` only.
  */
 export const redisKeys = {
   /**
@@ -35,7 +35,9 @@ export const redisKeys = {
    * coordinators read.
    */
   offeredAddresses: 'probes:offers',
-  /** Hash of probe id → `host:port` of its agent's metrics, for Prometheus. Operator commands write, coordinators read. */
+  /**
+   * Hash of probe id → `host:port` of its agent's metrics, for Prometheus. Operator commands write, coordinators read.
+   */
   metricsAddresses: 'probes:metrics',
   /** Lock of the coordinator that measures the key sizes of probes. Written by coordinators. */
   keyQuotaLock: 'probes:guard',
@@ -81,8 +83,8 @@ export const redisKeys = {
   /** Screenshot of a check that this probe took, PNG. Coordinators only. */
   checkScreenshot: (id: string, probe: string) => `check:{${id}}:b:${probe}`,
   /**
-   * Sorted set of the coordinators with an event stream of a check, by the end of their lease (ms, Redis clock).
-   * Coordinators only.
+   * Of a check that ends with its streams: sorted set of the coordinators with an event stream of it, by the end of
+   * their lease (ms, Redis clock). Coordinators only.
    */
   checkFollowers: (id: string) => `check:{${id}}:f`,
   /**
@@ -139,7 +141,7 @@ export const redisKeys = {
   monitorOutbox: '{monitors}:outbox',
   /** BullMQ prefix of the messages to webhooks; with `WEBHOOK_QUEUE` the keys are `{monitors}:webhooks:*`. */
   webhookQueuePrefix: '{monitors}',
-  /** Digest of the file whose monitors were applied last. */
+  /** Digest of the file whose monitors were applied last, and the number of applications so far. */
   monitorsFile: '{monitors}:file',
   /** Prefix of the rate-limit counters. */
   rateLimitPrefix: 'rl:',

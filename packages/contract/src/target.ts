@@ -36,13 +36,13 @@ export type Admission =
       readonly resolveMs: number;
     };
 
-/** The only access to name resolution for a diagnostic. Rejects only with the reason of `signal`. */
+/** Checks, resolves and pins what a diagnostic measures. Rejects only with the reason of `signal`. */
 export type Admit = (request: AdmissionRequest, signal: AbortSignal) => Promise<Admission>;
 
 /** Lookups for display; their results are never connected to. */
 export interface NameLookup {
-  /** PTR names of an address, escaped and bounded; empty if there are none or the resolver fails. */
+  /** PTR names of an address, escaped and bounded; empty if none is known. */
   readonly reverse: (address: string, signal: AbortSignal) => Promise<readonly string[]>;
-  /** Addresses of a name in one family; empty if it has none, null if the resolver failed. */
+  /** Addresses of a name in one family; empty if it has none, null if that is not known. */
   readonly forward: (name: string, family: Family, signal: AbortSignal) => Promise<readonly string[] | null>;
 }

@@ -40,7 +40,7 @@ export interface Geo {
    * never rejects; does nothing if the network is known already, or without an RDAP server.
    */
   readonly prepare: (address: string) => Promise<void>;
-  /** The data sources, the operator's files first. */
+  /** The data sources except RDAP, the operator's files first. */
   readonly sources: () => readonly GeoSource[];
   readonly close: () => Promise<void>;
 }

@@ -86,8 +86,8 @@ export function deriveRest(place: Draft): void {
 }
 
 /**
- * True if two regions do not contradict each other: equal but for case, one unknown, or one a name and the other an ISO
- * 3166-2 code.
+ * True if two texts for a country, region or city do not contradict each other: equal but for case, one unknown, or one
+ * a name and the other a code, as some sources have ISO 3166-2 codes for regions.
  */
 function sameName(known: string | null, fact: string | null): boolean {
   if (known === null || fact === null || CODE.test(known) !== CODE.test(fact)) return true;

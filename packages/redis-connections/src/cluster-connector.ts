@@ -10,10 +10,10 @@ import { connectTo, nodeConnector, type NodeStream } from './node-connector.ts';
 const ANSWER_WITHIN_MS = 1_000;
 
 /**
- * Connects to one node of a cluster, chosen at each connect: the master that holds a slot, or any node that answers.
- * A client that needs keys of one slot needs only this connection, as to a single server.
+ * Connects to one node of a cluster, chosen at each connect: the master that holds a slot, or the configured nodes in
+ * turn. A client that needs keys of one slot needs only this connection, as to a single server.
  *
- * @param slot undefined: any node
+ * @param slot undefined: the configured nodes in turn
  */
 export function clusterConnector(
   address: ClusterAddress,

@@ -49,8 +49,8 @@ export function logOutages(redis: Redis, connection: string, log: ConnectionLog,
 }
 
 /**
- * True if the connection is ready and the server has sent data on it. Without a login and a ready check, ioredis
- * reports ready earlier: the kernel accepts connections for a stalled Redis.
+ * True if the connection is ready and the server has sent data on it, or if a cluster client is ready. Without a login
+ * and a ready check, ioredis reports ready earlier: the kernel accepts connections for a stalled Redis.
  */
 export function hasAnswered(redis: Redis): boolean {
   return redis.status === 'ready' && (redis.stream as Partial<Socket> | undefined)?.bytesRead !== 0;

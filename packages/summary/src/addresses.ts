@@ -8,7 +8,7 @@ import { redirectedHost } from './redirected.ts';
 import { familyOf, soleFamilyOf } from './scopes.ts';
 import { naming, shown, tally, unique } from './words.ts';
 
-/** Addresses of the target that the probe resolved, if the result contains them. */
+/** Addresses of the target that the probe resolved, or the one that it measured; undefined without either. */
 function addressesOf(probeResult: ProbeResult): readonly string[] | undefined {
   const { addresses = [] } = probeResult.result as SparseResultOf<'info'>;
   if (addresses.length > 0) return unique(addresses);
@@ -49,8 +49,8 @@ function differing(probeResults: readonly ProbeResult[]): readonly FindingDraft[
 }
 
 /**
- * The sentence that the answer depends on the place, as location-dependent DNS does; empty unless each country sees one
- * group only, and one has two probes.
+ * The sentence that the answer depends on the place, as that of a content network does; empty unless the place of each
+ * probe is known, each country sees one group only, and one has several probes.
  */
 function byPlace(probeResults: readonly ProbeResult[], groups: readonly SummaryGroup[]): string {
   const seenBy = new Map<string, Set<number>>();

@@ -47,20 +47,20 @@ export function answerKindOf(result: Dns): AnswerKind | undefined {
 const inconclusiveKinds: ReadonlySet<AnswerKind> = new Set(['filtered', 'referral', 'lame', 'truncated']);
 
 /**
- * Answer kinds of a resolver that prove nothing about the name; if all servers of a zone send them, the zone is at
- * fault.
+ * Answer kinds of a resolver that prove nothing about the name. From the servers of a zone, `foreign` and `malformed`
+ * are a fault of the zone.
  */
 const inconclusiveFromResolver: ReadonlySet<AnswerKind> = new Set([...inconclusiveKinds, 'foreign', 'malformed']);
 
 /**
- * Rcodes that may be about the name: SERVFAIL reports a fault of its zone or of the resolver. The others are about the
+ * Rcodes that may be about the name: SERVFAIL reports a fault of its zone or of the resolver. All others are about the
  * query or the client.
  */
 const conclusiveRcodes: ReadonlySet<string> = new Set(['NOERROR', 'SERVFAIL', 'NXDOMAIN', 'YXDOMAIN']);
 
 /**
- * True if the result proves nothing about the name: no server answered the question. A failing resolver is no evidence;
- * in a trace the zone's servers fail, unless their addresses were not found.
+ * True if the result proves nothing about the name: no server answered the question. That a resolver fails is no
+ * evidence about a name; that the servers of its zone fail in a trace is, if their addresses were found.
  */
 export function isUnanswered(result: Dns): boolean {
   const { error, trace, rcode } = result;

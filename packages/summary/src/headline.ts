@@ -96,7 +96,7 @@ function unknownOf({ check, probeResults, partition }: HeadlineInput): string {
   return `No probe could measure ${host}: ${reasonsOf(notMeasured)}`;
 }
 
-/** Clause for the most severe finding that limits the verdict, or that explains a probe's evidence which does. */
+/** The clause of the most severe finding that makes a target degraded, else of the most severe one with a clause. */
 function limitationOf(findings: readonly FindingDraft[]): string {
   const why = findings.filter(({ severity, brief }) => severity !== 'info' && brief !== undefined);
   return (why.find(({ code }) => findingRules[code].degrades) ?? why[0])?.brief ?? 'not as it should';
@@ -155,7 +155,7 @@ function negative(check: Check, probeResults: readonly ProbeResult[], down: read
   }
 }
 
-/** True if all probes failed when they resolved the host itself. Never for dns. */
+/** True if all these probes failed when they resolved the host itself. Never for dns. */
 function isNameless({ type }: Check, down: readonly ProbeResult[]): boolean {
   if (type === 'dns') return false;
   return ofType<'http'>(down).every(

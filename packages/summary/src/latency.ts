@@ -108,7 +108,9 @@ function outliers(type: string, timed: readonly Timed[], placeOf: LookUpPlace | 
 
 interface Explained {
   readonly rttMs: number;
-  /** True if derived from the target's location, false if from that of the fastest probe. */
+  /**
+   * True if derived from the target's location; false if from that of the fastest probe, or if a place is not known.
+   */
   readonly isCertain: boolean;
 }
 

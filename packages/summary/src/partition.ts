@@ -9,8 +9,8 @@ import { isBodyUnfinished } from './unfinished.ts';
 import { withFailedResolver, withFailingResolver } from './resolution.ts';
 
 /**
- * A probe's evidence about the target. `impaired`: it answers, with faults. `silent`: no response, which proves
- * nothing. `notMeasured`: the probe could not run the check, or its resolver failed.
+ * A probe's evidence about the target. `impaired`: it answers, with faults. `silent`: no answer, or one that proves
+ * nothing. `notMeasured`: the cause is the probe, its resolver, its clock, or the requested size or TTL of packets.
  */
 export type Evidence = 'up' | 'impaired' | 'down' | 'silent' | 'notMeasured' | 'pending';
 
@@ -106,9 +106,9 @@ function evidenceOf(type: string, probeResult: ProbeResult, all: readonly ProbeR
 }
 
 /**
- * Evidence of a trace that did not reach the target. Cut by its time limit it proves nothing, unless it sent
- * `fullTtlAsked` packets per flow with the full TTL; nor does silence of a target that answered another trace, or that
- * drops half or more of the packets of other probes.
+ * Evidence of a trace that did not reach the target. Answers to its echo requests prove that the target is up. Cut by
+ * its time limit it proves nothing, unless it sent `fullTtlAsked` packets per flow with the full TTL; nor does silence
+ * of a target that answered another trace, or that leaves half or more of the packets of other probes unanswered.
  */
 function unreachedEvidence(result: SparseResultOf<'traceroute'>, all: readonly ProbeResult[]): Evidence {
   const others = all.filter((other) => other.result.resolvedIp === result.resolvedIp);
@@ -164,8 +164,8 @@ function isInCircle(ttl: number, errorTtl: number): boolean {
 }
 
 /**
- * An inconclusive answer counts as silence; a foreign one and a loop of aliases, which every resolver discards, as a
- * failure, whatever the rcode.
+ * An inconclusive answer counts as silence; a foreign one of the servers of a zone, and a loop of aliases, which every
+ * resolver discards, as a failure, whatever the rcode.
  */
 function dnsEvidence(outcome: 'success' | 'failure' | 'timeout', result: SparseResultOf<'dns'>): Evidence {
   if (isUnanswered(result)) return 'silent';

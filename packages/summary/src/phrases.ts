@@ -72,7 +72,7 @@ export const interruptedPhrases: Readonly<Partial<Record<FailureCode, string>>> 
   timed_out: 'the answer did not come to its end in time',
 };
 
-/** Phrases for http checks whose connection was made. */
+/** Phrases for http checks that timed out after their connection was made. */
 export const unfinishedPhrases: Readonly<Partial<Record<Failure['phase'], string>>> = {
   tls: 'the TLS handshake did not come to its end in time',
   request: 'the server took the connection and sent no answer in time',

@@ -60,8 +60,8 @@ export function findScopes(partition: Partition): readonly FindingDraft[] {
 type ScopeCode = 'down_country' | 'down_network' | 'down_address' | 'down_family' | 'down_continent';
 
 /**
- * Finding: the failing probes have a place in common. Requires that all of them share one key, that every probe with
- * this key fails, and that others have another key.
+ * Finding: the failing probes have something in common, such as their place. Requires that all of them share one key,
+ * that every probe with this key fails, and that others have another key.
  */
 function scope(
   code: ScopeCode,

@@ -117,7 +117,7 @@ async function admitName(
   return admit({ host: name, address: candidates[0]!, family: pinned.family, addresses, candidates, resolveMs });
 }
 
-/** Without an address of the only family that was asked for, the name may have others. */
+/** Adds the only family that was asked for: the name may have addresses of the other one. */
 function ofFamily(failure: Failure, family: Family | undefined): Failure {
   return failure.code === 'dns_no_address' && family !== undefined ? { ...failure, family } : failure;
 }

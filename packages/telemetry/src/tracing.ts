@@ -36,7 +36,7 @@ export interface SpanOptions {
 }
 
 export interface TraceSpan {
-  /** Context to propagate to another process; undefined when nothing is traced. */
+  /** Context to propagate to another process; undefined if tracing is off. */
   readonly traceparent: string | undefined;
   /** Runs a function with this span active; spans started in it become children. */
   readonly run: <T>(run: () => T) => T;

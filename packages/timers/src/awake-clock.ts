@@ -33,7 +33,7 @@ export function awakeClock(onStall?: (milliseconds: number) => void): AwakeClock
 }
 
 /**
- * A timer by a separate awake clock, which reads the sockets before it acts.
+ * A timer that counts no stalls of this process, and reads the sockets before it acts.
  *
  * @returns a function that stops it
  */

@@ -10,8 +10,8 @@ export interface RemoteClock {
   readonly now: () => number;
   readonly hasReply: () => boolean;
   /**
-   * Takes a reply. Its round-trip time bounds its error, so a slow reply does not replace the estimate of a faster
-   * one, unless it proves a step of the remote clock.
+   * Takes a reply. Its round-trip time bounds its error, so a reply that took more than twice as long as that of the
+   * estimate does not replace it, unless it proves a step of the remote clock or the estimate is too old.
    *
    * @param remoteMs time in the reply, milliseconds since the epoch
    * @param sentMs monotonic time of the request
@@ -20,7 +20,7 @@ export interface RemoteClock {
   readonly observe: (remoteMs: number, sentMs: number, replaces?: boolean) => void;
 }
 
-/** @param keepMs validity of an estimate; then a slower reply replaces it as well */
+/** @param keepMs age from which any reply replaces an estimate */
 export function createRemoteClock(keepMs: number, monotonicMs: () => number = () => performance.now()): RemoteClock {
   let offsetMs = Date.now() - monotonicMs();
   let best: { readonly rttMs: number; readonly takenMs: number } | undefined;

@@ -4,7 +4,7 @@ import type { CheckData } from './use-check.ts';
 /** Fields of a request, as far as they are known; `withheld` names those that are not. */
 export type Asked = Readonly<Record<string, unknown>> & { readonly withheld?: readonly string[] | undefined };
 
-/** Request of a check as this browser sent it; undefined if another client did. */
+/** Request of a check as this browser sent it; undefined if this browser does not remember it. */
 export function sentBy(check: CheckData): Asked | undefined {
   return recentChecks().find(({ id }) => id === check.testId)?.request as Asked | undefined;
 }

@@ -77,7 +77,7 @@ const TROUBLE_FROM_MS = 1000;
 
 /**
  * Follows a check: the current state, then each change. Events carry changes only; host, options and unanswered probes
- * are in the results. The page requests events and results, but no results of a check that is already completed.
+ * are in the results. The page requests both; for a check that is already completed, as a rule, events only.
  */
 export async function observeCheck(
   client: Client,

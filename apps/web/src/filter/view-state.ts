@@ -16,7 +16,7 @@ export interface ViewState {
   readonly outcome: string;
   /** Undefined: chosen by the number of probes. */
   readonly group: Grouping | undefined;
-  /** Undefined: failures first. */
+  /** Undefined: failures first, but by name until the check is completed. */
   readonly order: Order | undefined;
   /** True if long lists are displayed completely. */
   readonly isAll: boolean;

@@ -11,7 +11,7 @@ import { map } from './world-map.ts';
 export interface MapProbe {
   readonly id: string;
   readonly name: string;
-  /** Degrees, as `longitude`; null if no place is stated: the probe is then shown below the map. */
+  /** Degrees, as `longitude`; null if no place is stated: the probe is then shown apart from the others. */
   readonly latitude: number | null;
   readonly longitude: number | null;
   readonly tone: Tone;
@@ -38,7 +38,7 @@ const land = lazyView(
 );
 void land.load();
 
-/** World map of the probes. Hidden from screen readers: the table has the same data. */
+/** World map of the probes. Hidden from screen readers, which have its data as text. */
 export function ProbeMap({ probes, onChoose }: ProbeMapProps): JSX.Element {
   const placed = probes.filter(({ latitude, longitude }) => latitude !== null && longitude !== null);
   const where = placed.map(({ id, latitude, longitude }) => `${id} ${latitude} ${longitude}`).join('\n');

@@ -4,7 +4,7 @@ export interface Pin extends MapPoint {
   readonly id: string;
 }
 
-/** Side of the pin for its label; undefined if no side has room. */
+/** Side of the pin for its label. */
 export type LabelSide = 'right' | 'left' | 'above' | 'below';
 
 /**

@@ -109,7 +109,7 @@ function Chosen(props: { readonly ids: readonly string[]; readonly onClear: () =
   );
 }
 
-/** Number of probes that a check without a selection has. */
+/** Maximum number of probes of a check without a selection. */
 const DEFAULT_LIMIT = Number(forms[0]!.selection['limit']!.default);
 
 /** The probes of a check as the form selects them; if more are online than it uses, also how to choose others. */

@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
 
-/** Rating of a value; always shown with a shape or word in addition to the colour. */
+/** Rating of a value. Tables and cards show it by a shape or a word in addition to the colour. */
 export type Tone = 'good' | 'warn' | 'bad' | 'mute' | 'wait';
 
 const outcomeTones: Readonly<Record<string, Tone>> = {

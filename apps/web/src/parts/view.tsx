@@ -2,7 +2,7 @@ import type { ComponentType, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
 export interface LazyView<Props> {
-  /** The view, or a notice if its code cannot be loaded. */
+  /** The view; a placeholder until its code is loaded. */
   readonly View: (props: Props) => JSX.Element;
   /** Preloads the code; resolves when it is there or has failed. */
   readonly load: () => Promise<void>;

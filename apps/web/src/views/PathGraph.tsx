@@ -9,7 +9,7 @@ import { NETWORK_COLOURS, networksOf } from './networks.ts';
 
 /** Window width in pixels below which the graph is compact, without names of routers that a single probe has seen. */
 const NARROW = 760;
-/** Maximum width of the page in pixels. */
+/** Width in pixels that the graph has on the widest page. */
 const WIDEST = 1140;
 const TOP = 26;
 

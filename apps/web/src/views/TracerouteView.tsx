@@ -13,7 +13,7 @@ import { lazyView } from '../parts/view.tsx';
 import { reachedText } from './reached-text.ts';
 import { resultsOf, type ViewProps } from './types.ts';
 
-/** Few checks are between two probes. */
+/** Loaded on demand, because few checks are between two probes. */
 const directions = lazyView(
   async () => (await import('./Directions.tsx')).Directions,
   () => null,

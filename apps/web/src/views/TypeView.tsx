@@ -27,7 +27,7 @@ export function TypeView(props: ViewProps): JSX.Element | null {
 }
 
 /**
- * Charts have a row for each measurement, in a completed check those that were not made at the end. The graph of a
+ * Charts have a row for each measurement; in a completed check, the rows that show nothing come last. The graph of a
  * traceroute has the paths of both families.
  */
 function overFamilies(props: ViewProps): ViewProps {

@@ -10,7 +10,7 @@ export interface PathNetwork {
   readonly colour: number;
 }
 
-/** Networks of the routers, most probes first: the first ones get distinct colours. */
+/** Networks of the routers and the target, most probes first: the first ones get distinct colours. */
 export function networksOf(paths: Paths): readonly PathNetwork[] {
   const routers = paths.nodes.filter(({ kind, asn }) => kind !== 'probe' && asn !== null);
   const members = [...Map.groupBy(routers, ({ asn }) => asn!)].map(([asn, nodes]) => ({

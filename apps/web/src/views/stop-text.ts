@@ -1,6 +1,6 @@
 import type { FieldsOf } from './types.ts';
 
-/** Reason why a trace ended before the target, with further facts about it; null if it was reached or did not run. */
+/** Why a trace did not end at the target, with further facts; null if it did, or if the reason is unknown. */
 export function stopText({ stopReason, fullTtl, reached, protocol, echo }: FieldsOf<'traceroute'>): string | null {
   const why = stopWords.get(stopReason ?? 'completed');
   if (why === undefined) return null;

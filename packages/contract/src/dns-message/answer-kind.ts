@@ -89,15 +89,15 @@ export function isFilterError(code: number): boolean {
 const emptyKinds: ReadonlySet<AnswerKind> = new Set(['nodata', 'nxdomain', 'alias', 'lame']);
 
 /**
- * True if an answer without records, or a SERVFAIL, has an extended error of a filter. REFUSED is a denial, not a
- * filtered answer.
+ * True if an answer of one of the `emptyKinds`, or a SERVFAIL, has an extended error of a filter. REFUSED is a denial,
+ * not a filtered answer.
  */
 export function isHeldBack(kind: AnswerKind, rcode: string, extendedErrors: readonly number[] = []): boolean {
   const isEmpty = emptyKinds.has(kind) || (kind === 'error' && rcode === 'SERVFAIL');
   return isEmpty && extendedErrors.some(isFilterError);
 }
 
-/** Longest alias chain that is followed; no known resolver follows a longer one. */
+/** Longest alias chain that is followed; a longer one counts as a loop. BIND and Unbound give up earlier. */
 const MAX_ALIASES = 32;
 
 interface Followed {

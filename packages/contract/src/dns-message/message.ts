@@ -15,7 +15,7 @@ export const dnsFlags = Object.keys(flagBits) as [DnsFlag, ...DnsFlag[]];
 const CLASS_IN = 1;
 const TYPE_OPT = 41;
 
-/** UDP payload that avoids fragmentation on every path (DNS Flag Day 2020; RFC 9715 section 3). */
+/** UDP payload that fits into the least MTU of IPv6, 1,280 bytes, without fragmentation (DNS Flag Day 2020). */
 export const EDNS_UDP_BYTES = 1232;
 
 export interface Query {
@@ -47,7 +47,7 @@ export interface Message {
   readonly omitted: number;
   /** First format violation. Records before it are read, and those after it if their bounds are known. */
   readonly formatError: string | null;
-  /** Octets after the last record. */
+  /** Octets after the last record; 0 if a record without determinable bounds ended decoding. */
   readonly trailingBytes: number;
 }
 

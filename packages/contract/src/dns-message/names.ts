@@ -27,8 +27,8 @@ export function renamed(name: string, owner: string, target: string): string | u
 const label = /(?:\\.|[^.\\])+\./gs;
 
 /**
- * Makes up a name in the top-level domain of another one, which no cache has: a resolver must reach the servers of that
- * domain to answer.
+ * Makes up a name in the top-level domain of another one, which no cache has. A resolver asks the servers of that
+ * domain about it, unless it derives the answer from cached proofs (RFC 8198; see `isFromNameServer`).
  *
  * @returns undefined for the root and top-level domains
  */

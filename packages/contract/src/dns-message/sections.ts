@@ -7,7 +7,7 @@ const TYPE_OPT = 41;
 const CLASS_IN = 1;
 const CLASS_ANY = 255;
 
-/** Limit of decoded records; for later ones only the bounds are checked. */
+/** Limit of decoded records; of later ones, except OPT, only the bounds are checked. */
 const MAX_READ_RECORDS = 100;
 
 /** Type mnemonics and data formats. */

@@ -100,7 +100,7 @@ export const alarmSchema = Type.Object(
   { additionalProperties: false, title: 'Alarm', description: 'When the monitor is bad.' },
 );
 
-/** An entry of `monitors.yml`. */
+/** An entry of `MONITORS_FILE`, and the body of `PUT /monitors/:name`. */
 export const monitorRequestSchema = Type.Object(
   {
     check: Type.Unsafe<Readonly<Record<string, unknown>>>({

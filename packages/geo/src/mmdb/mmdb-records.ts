@@ -41,7 +41,8 @@ class DamagedValue extends Error {}
  * further ones.
  *
  * @param fd stays open
- * @returns a function that throws an `UnreadableFile` if the file became shorter, or the error of the system
+ * @returns a function that throws `UnreadableFile` if the file became shorter, the error of the system, or
+ *   `DamagedValue`
  */
 export function decodeFromFile(fd: number, section: Section): DecodeAt {
   const texts = createTextCache();

@@ -44,7 +44,7 @@ const UNKNOWN_DEPTH = 0xff;
 export function openTree(bytes: TreeBytes, { nodeCount, nodeByteSize, ipVersion }: TreeShape): MmdbTree {
   const readSide = sideReader(bytes, nodeByteSize);
 
-  /** Follows the bits of an address from `depth` on, to a record or an empty leaf. */
+  /** Follows bits from `depth` on, to a record, an empty leaf or the end of the bits. */
   function descend(from: number, depth: number, bytes: ArrayLike<number>): TreeHit {
     let value = from;
     let at = depth;

@@ -6,7 +6,7 @@ export interface MmdbOptions {
   readonly description: string;
   /** A tree for IPv6 contains IPv4 as well, at `::/96`. */
   readonly ipVersion: 4 | 6;
-  /** Seconds of the epoch. */
+  /** Seconds since the epoch. */
   readonly buildEpoch: number;
   /** Bits per record of a node; by default as few as possible. */
   readonly recordBits?: RecordBits;

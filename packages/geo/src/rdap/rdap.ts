@@ -62,7 +62,7 @@ export function createRdap(options: RdapOptions): Rdap {
       return { prefix, facts: { ...NO_FACTS, org, countryCode } };
     },
     attribution: () => `registrations by RDAP (${registrations.base.host})`,
-    // Registration data has the date of its query.
+    // Registration data is as of its query, and has no other date.
     date: () => null,
   };
 }

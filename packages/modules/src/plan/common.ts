@@ -29,7 +29,7 @@ export function refuseSourceAddress(options: object | undefined, path: string, r
 
 const NO_FILE = 'a probe reads no files of the module';
 
-/** Why options of `tls_config` cannot be used. */
+/** Why a dns module cannot use options of `tls_config`. */
 export const tlsReasons = {
   ca_file: NO_FILE,
   cert_file: NO_FILE,

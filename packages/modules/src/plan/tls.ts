@@ -55,7 +55,7 @@ export function planTls(raw: RawTls | undefined, path: string, refusals: Refusal
 
 /**
  * The certificate of the client: it and its key are both needed, as in the client of Prometheus. Undefined if the
- * module names neither, or if it is refused.
+ * module names neither or only one, or if a file cannot be read.
  */
 function identityOf(raw: RawTls | undefined, path: string, refusals: Refusals): TlsIdentity | undefined {
   const { cert_file: certFile = '', key_file: keyFile = '' } = raw ?? {};

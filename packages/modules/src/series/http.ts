@@ -48,7 +48,7 @@ function ruleFault(module: HttpModule, result: Http): string | undefined {
   return bodyFault(module, result);
 }
 
-/** True for a response of an older agent, which did not apply the module's rules. */
+/** True if the outcome of the rules for the body is missing: with an older agent, or in a result that is pending. */
 export function lacksRules({ bodyRules }: HttpModule, { statusCode, bodyMatches }: Http): boolean {
   return bodyRules.length > 0 && statusCode !== undefined && bodyMatches === undefined;
 }

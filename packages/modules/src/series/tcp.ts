@@ -29,7 +29,7 @@ function dialogueFault(
   return `${error?.message ?? 'The dialogue did not come to its end in time.'} (${at}${expected})`;
 }
 
-/** True for a connection of an older agent, which did not run the module's dialogue. */
+/** True if the outcome of the dialogue is missing: with an older agent, or in a result that is pending. */
 export function lacksDialogue(module: TcpModule, { state, dialogue }: Tcp): boolean {
   return module.dialogue !== undefined && state === 'open' && dialogue === undefined;
 }

@@ -121,7 +121,10 @@ function endNetworks(there: Direction, back: Direction): ReadonlySet<string> {
   return new Set([...ofTargets, ...recorded].filter((asn) => typeof asn === 'string'));
 }
 
-/** True if both directions may take the same path: equal lengths, no unknown hop, and each link seen from both ends. */
+/**
+ * True if both directions may take the same path: equal lengths, no unknown hop, and each link after the first hop seen
+ * from both ends.
+ */
 function isAlike(there: Direction, back: Direction): boolean {
   const [a, b] = [there.length, back.length];
   if (a === undefined || b === undefined || a.least !== b.least || a.most !== b.most) return false;

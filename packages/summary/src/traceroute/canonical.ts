@@ -18,7 +18,10 @@ export function canonicalPath(trace: Trace): CanonicalPath {
   return { hash: hashOf(JSON.stringify(hops)), hops };
 }
 
-/** The hop beyond which a search for all paths found only routers of a circle again, as far as it followed them; Infinity without a circle. */
+/**
+ * The last hop of a search for all paths that met a circle: beyond it, the hops have routers of the circle again.
+ * Infinity without both.
+ */
 function lastOfCircle({ branching, probeResult }: Trace): number {
   const { loop } = probeResult.result;
   const isCircle = loop !== null && loop !== undefined && branching.length > 0;

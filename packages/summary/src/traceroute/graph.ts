@@ -73,7 +73,7 @@ export function mergePaths(first: readonly Trace[], others: readonly Trace[] = [
   };
 }
 
-/** Adds the nodes and links that a search for all paths found. Results are untrusted: nodes to which no link leads are left out. */
+/** Adds what a search for all paths found, untrusted: nodes to which no links lead from the probe are left out. */
 function addBranches(
   nodes: Map<string, Draft>,
   edges: Edges,

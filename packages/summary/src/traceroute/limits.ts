@@ -46,7 +46,7 @@ export function weightOfLimits(suspects: readonly Suspect[]): number {
   return routers.reduce((sum, weight) => sum + Math.log(IN_ANY_ORDER + (1 - IN_ANY_ORDER) * Math.exp(weight)), target);
 }
 
-/** True if a limit explains which packets a hop answered ten times better than chance does. */
+/** True if a limit explains which packets a hop answered `lossOverLimit` times better than chance does. */
 export function isLimitLikely(trace: Trace, step: Step): boolean {
   return weightOfRows(rowsOf(trace, step)) > Math.log(thresholds.lossOverLimit);
 }

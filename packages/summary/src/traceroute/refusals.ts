@@ -145,7 +145,7 @@ function isBeforeTarget({ trace, answered }: PathRefusal): boolean {
   return index !== undefined && trace.steps[index] === answered && answered!.refused > 0;
 }
 
-/** Flows without an answer of the target whose packets this router refused, of a trace that others reach the target in. */
+/** Of a trace in which other flows reach the target: those without its answer whose packets this router refused. */
 function endedBy({ trace, ip, answered }: PathRefusal): readonly Way[] {
   if (!trace.isReached) return [];
   const isIts = ({ refusal }: Way): boolean =>

@@ -35,7 +35,9 @@ function isProved(trace: Trace, traces: readonly Trace[]): boolean {
   return reordered === 0 && groups.filter(isOutOfOrder).length >= thresholds.spaced.groups && isInOrder(trace, spaced);
 }
 
-/** Handshakes with the target that were lost, over all probes: as for ping and tcp checks, one of each of two suffices. */
+/**
+ * Handshakes with the target that were lost, over all probes: as for ping and tcp checks, one of each of two suffices.
+ */
 function sumOfHandshakes({ target }: Trace, traces: readonly Trace[]): number {
   const own = traces.filter((trace) => trace.target === target);
   return own.reduce((sum, trace) => sum + lostHandshakes(trace), 0);

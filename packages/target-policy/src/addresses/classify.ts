@@ -86,7 +86,7 @@ export function isAllLinkLocalOrMetadata(prefix: Prefix): boolean {
   return linkLocalAndMetadata.findCovering(prefix) !== undefined;
 }
 
-/** Describes a refusal: the subject, the row, its reason, and an embedded IPv4 address. */
+/** Describes a refusal: the subject, the row, its reason, and embedded IPv4 addresses. */
 export function describeVerdict(subject: Prefix, { rule }: AddressVerdict): string {
   const whole = subject.length === ADDRESS_BITS[subject.family];
   const address = { family: subject.family, value: subject.first };

@@ -52,7 +52,7 @@ export function covers(outer: Prefix, inner: Prefix): boolean {
 
 /**
  * Builds a longest-prefix-match table. Prefixes nest or are disjoint, so each family becomes a sorted list of ranges
- * with one entry each, and a lookup is a binary search.
+ * with at most one entry each, and `find` is a binary search.
  */
 export function createPrefixTable<Entry>(rows: readonly (readonly [Prefix, Entry])[]): PrefixTable<Entry> {
   const longestFirst = rows.toSorted(([a], [b]) => b.length - a.length);

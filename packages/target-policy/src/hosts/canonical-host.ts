@@ -88,7 +88,7 @@ function nameFault(name: string, kind: HostKind): MalformedCode | undefined {
   if (labels.includes('')) return 'empty_label';
   if (labels.some((label) => label.length > MAX_LABEL_LENGTH)) return 'label_too_long';
   if (labels.some((label) => label.startsWith('-'))) return 'leading_hyphen';
-  // Any label may be queried; a host needs a displayable name, so `xn--` with invalid Punycode is refused.
+  // A name with invalid Punycode after `xn--` may be queried, but a host needs a name that can be displayed.
   if (kind === 'host' && labels.some(isBrokenALabel)) return 'invalid_idna';
   return undefined;
 }

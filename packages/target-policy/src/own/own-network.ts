@@ -12,7 +12,7 @@ export interface OwnAddresses {
   /** The prefix of each interface. */
   readonly onLink: readonly string[];
   readonly gateways: readonly string[];
-  /** Refused except for the purpose `dns`. */
+  /** Refused except for the purpose `dns`, unless another list has them too. */
   readonly resolvers: readonly string[];
   /**
    * Further addresses of the service: the public address of the probe, other agents, the coordinator, NAT64 prefixes.

@@ -10,7 +10,7 @@ const refused: Readonly<Record<'http' | 'tcp' | 'udp', ReadonlySet<number>>> = {
   udp: new Set(udp.refuse),
 };
 
-/** The default port of a purpose; undefined if there is none. */
+/** The port, by default that of the purpose; undefined if it has none either. */
 export function effectivePort(purpose: TargetPurpose, port: number | undefined): number | undefined {
   return port ?? (purpose === 'dns' ? dns.serverPorts[0] : undefined);
 }

@@ -108,8 +108,8 @@ export const askedFields: Readonly<Record<string, readonly (readonly [keyof Aske
 };
 
 /**
- * Sent and lost packets (ping, traceroute) or handshakes (tcp); undefined for other types, for a closed port, and for
- * tcp if the probe stalled for so long that it may have missed answers.
+ * Sent and lost packets (ping, traceroute) or handshakes (tcp); undefined for other types, for a closed port, for a
+ * trace without an answer of the target, and for tcp if the probe stalled so long that it may have missed answers.
  */
 export function lossOf(type: string, probeResult: ProbeResult): Sample | undefined {
   const { result } = probeResult;
@@ -152,7 +152,7 @@ function stateDifferences(a: SparseResultOf<'tcp'>, b: SparseResultOf<'tcp'>): r
   return differentValue({ subject: 'state', label: 'port' }, a.state, b.state);
 }
 
-/** Kinds of answers that neither have the records nor deny them. */
+/** Kinds of answers whose records are not compared, since they neither give nor deny those of the name. */
 const recordless: ReadonlySet<AnswerKind | undefined> = new Set([
   'error',
   'filtered',

@@ -38,8 +38,8 @@ function hopOf(a: Trace, b: Trace, hop: number): Hop {
 }
 
 /**
- * The first flow is asked at each hop, and each hop asks other ones too. The hop with the fewest routers bounds the number
- * of ways, each set of which might have been seen.
+ * The first flow is asked at each hop, and each hop asks other ones too. The hop with the fewest routers bounds the
+ * number of ways, each set of which might have been seen.
  */
 function chanceOfRun(run: readonly Hop[], flows: readonly [number, number]): number {
   const passing = (index: 0 | 1): number =>

@@ -38,9 +38,9 @@ export function circlesIn({ ways, branching, searched }: Trace): readonly (reado
 }
 
 /**
- * The circle of a path of a search. None if the path goes on to other nodes, or its routers choose by packet and all lead
- * other packets to the target: behind such a balancer one router is at several hops. A balancer by flow leads other flows
- * to the target, also if a way of it comes back to the balancer.
+ * The circle of a path of a search. None if all its routers lead packets to the target, and the path goes on to other
+ * nodes or one of these routers chooses by packet: behind such a balancer one router is at several hops. A balancer by
+ * flow leads other flows to the target, also if a way of it comes back to the balancer.
  */
 function circleOfPath(path: readonly (WayNode | null)[]): readonly string[] {
   const circle = circleIn(path.map((node) => (node?.kind === 'router' ? node : null)));

@@ -40,8 +40,8 @@ function echoHole(holes: readonly Trace[]): FindingDraft {
 }
 
 /**
- * Packets of the trace’s protocol vanish, and echo requests do not, or answer nothing. Connections send no SYNs of this
- * size.
+ * Packets of the trace’s protocol vanish, and the search by echo requests found nothing. Connections send no SYNs of
+ * this size.
  */
 function ownHole(holes: readonly Trace[]): FindingDraft {
   const lost = listed(unique(holes.map((trace) => ownLost(trace)!)));
@@ -62,7 +62,9 @@ function echoFilter(holes: readonly Trace[]): FindingDraft {
   return buildFinding('path_mtu_black_hole', 'info', resultsOf(holes), text);
 }
 
-/** Clause that packets of the trace’s own protocol arrive where echo requests vanish; undefined if that is not known. */
+/**
+ * Clause that packets of the trace’s own protocol arrive where echo requests vanish; undefined if that is not known.
+ */
 function passedBy(trace: Trace): string | undefined {
   const { protocol = 'icmp', fullSize } = trace.probeResult.result;
   const arrived = arrivedFrom(trace, holeOf(trace)!);
@@ -115,8 +117,8 @@ function reportedMtu({ probeResult: { result } }: Trace): number | undefined {
 }
 
 /**
- * The nearest router that reported the path MTU, or only its hop if older agents do not name which of several it is; empty
- * if none of a hop did.
+ * Clause with the nearest router that reported the path MTU, or only with its hop if an older agent does not tell which
+ * of several it is; empty if none did.
  */
 function reporterText(trace: Trace): string {
   const { hops = [] } = trace.probeResult.result;

@@ -4,8 +4,8 @@ import { lastAnswer } from '../end-reason.ts';
 import type { Trace } from '../trace.ts';
 
 /**
- * True if packets of the size that the request has chosen got no answer, and smaller echo requests than that vanish,
- * too.
+ * True if the target answered no packet of the size that the request has chosen, and echo requests of that size or less
+ * vanish, too.
  */
 export function isCutBySize({ probeResult: { result }, isReached }: Trace): boolean {
   const { size, mtuBlackHole } = result;

@@ -50,7 +50,7 @@ export function isChangedPath(trace: Trace): boolean {
   return targetHopsOf(trace).length > 1 || pathChangeOf(trace) !== undefined;
 }
 
-/** The hops of the target in the order of rounds; empty if it answered at one hop from the first round on. */
+/** The target’s hops in the order of rounds of a final trace; empty if it was at one hop from the first round on. */
 export function targetHopsOf({ isFinal, probeResult }: Trace): readonly TargetHop[] {
   return isFinal ? (probeResult.result.targetHops ?? []) : [];
 }
