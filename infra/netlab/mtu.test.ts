@@ -128,7 +128,7 @@ afterAll(async () => {
   if (missing === null) removeNamespaces((name) => name.startsWith(`${PREFIX}-${process.pid}-`));
 });
 
-/** Lets r2 drop forwarded packets above a size, of one protocol; none with an empty rule. */
+/** Replaces the nftables rule by which r2 drops forwarded packets; with an empty one it drops none. */
 async function drop(rule: string): Promise<void> {
   const packages = await unpackPackages('nftables');
   const libraries = `LD_LIBRARY_PATH=${packages.environment['LD_LIBRARY_PATH'] ?? ''}`;

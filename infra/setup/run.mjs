@@ -74,7 +74,7 @@ function setupUsage() {
   --help                 this text`;
 }
 
-/** Why a command does not accept its arguments; undefined if it does, and for `npm test`, whose arguments jest checks. */
+/** The fault of a command's arguments, if any; undefined for `npm test`, whose arguments jest checks. */
 function faultOf(target, words) {
   if (target === 'start' || target === 'dev') return faultOfStart(words);
   return target === 'setup' && words.length > 0 ? `unexpected argument "${words[0]}"` : undefined;
