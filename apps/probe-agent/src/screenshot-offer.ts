@@ -16,7 +16,7 @@ export interface ScreenshotOffer {
    * Why the probe is degraded: its last self-test, or its browser since, failed. Null unless it must offer screenshots.
    */
   readonly degraded: () => string | null;
-  /** Waits for a running self-test. Null if screenshots are offered, else the reason. */
+  /** Waits for a running self-test, until the signal aborts. Null if screenshots are offered, else the reason. */
   readonly settled: (signal: AbortSignal) => Promise<string | null>;
   /** Takes a screenshot; see `Screenshots.capture`. */
   readonly capture: (request: CaptureRequest) => Promise<Picture>;

@@ -58,7 +58,7 @@ export async function pauseAfter(
   return reconnect.afterFailure();
 }
 
-/** Logs why there is no connection: a new reason at once, a known one with every `LOG_EVERY` failures. */
+/** Logs why there is no connection: the first reasons at once, others with every `LOG_EVERY` failures. */
 export function reportFailure(
   { code, reason, error }: Closed,
   { log, failures, logged }: Pick<Context, 'log' | 'failures' | 'logged'>,

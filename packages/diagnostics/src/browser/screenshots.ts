@@ -47,7 +47,7 @@ export interface CaptureRequest {
   /** True if certificate errors are ignored. */
   readonly insecureSSL: boolean;
   readonly userAgent: string;
-  /** Aborted at the deadline of the check. The screenshot is then given up. */
+  /** Gives the screenshot up, as at the deadline of the check. */
   readonly signal: AbortSignal;
   /** Time limit without the wait in the queue, milliseconds; by default `TIMEOUT_MS`. */
   readonly timeoutMs?: number | undefined;

@@ -10,8 +10,8 @@ type IssuerEnd = NonNullable<Tls['issuerEnds']>;
 const MAX_RENEWALS = 8;
 
 /**
- * The certificate above a server’s own whose expiry ends the validity of the chain, if that is before the expiry of the
- * server’s own; undefined otherwise. A certificate does not count if its renewal was sent too or is trusted: clients
+ * The certificate above a server's own whose expiry ends the validity of the chain, if that is before the expiry of the
+ * server's own; undefined otherwise. A certificate does not count if its renewal was sent too or is trusted: clients
  * then use the renewal.
  *
  * @param path the present path

@@ -49,7 +49,7 @@ export interface Traced extends AskedResolver {
   readonly rows: (budget: RecordBudget) => Row[];
 }
 
-/** Limit of the delegations: a longer series indicates broken zones, or an attempt to waste the probe’s packets. */
+/** Limit of the delegations: a longer series indicates broken zones, or an attempt to waste the probe's packets. */
 const MAX_DELEGATIONS = 16;
 /** Limit of the servers that are queried per zone, for the same reasons. */
 const MAX_SERVERS_PER_ZONE = 4;

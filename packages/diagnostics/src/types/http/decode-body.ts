@@ -31,7 +31,7 @@ export async function decodeBody(body: Buffer, { coding, maxBytes }: Compression
   try {
     const decoded = await decoders[coding](body, { info: true, maxOutputLength: maxBytes });
     const { buffer, engine } = decoded as unknown as WithInfo;
-    // Go’s decoders refuse bytes after the end of the data, except the one for deflate.
+    // Go's decoders refuse bytes after the end of the data, except the one for deflate.
     const whole = coding === 'deflate' || engine.bytesWritten === body.length;
     return { content: buffer, bytes: buffer.length, whole };
   } catch (error) {

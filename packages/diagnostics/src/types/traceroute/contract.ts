@@ -37,7 +37,7 @@ import { roundErrors, roundOptions, roundResults } from './options/round-options
  */
 export const MAX_MTU_PACKETS = 48;
 /**
- * Most packets that test if the trace’s own protocol carries full size: up to three reports, three packets, five pairs.
+ * Most packets that test if the trace's own protocol carries full size: up to three reports, three packets, five pairs.
  */
 export const MAX_FULL_SIZE_PACKETS = 16;
 /**

@@ -2,15 +2,16 @@ import type { TracePacket } from '../probing/trace.ts';
 import type { Trace } from '../probing/trace-state.ts';
 import { FULL_TTL } from '../result-fields.ts';
 
-/** Unanswered packets to routers that answered others, from which the target is asked if a search ended before it did. */
+/** Unanswered packets to hops where routers answered others, from which loss is suspected at the target too. */
 const DOUBTED_ON_WAY = 3;
 
 /**
- * True if the target left a packet unanswered that was awaited, or answered a later one of its flow. A single packet is
- * ordinary, but of the few that a trace sends it is often all that loss takes.
+ * True if the target left a packet unanswered that was awaited, or answered a later one of its flow, or if a trace that
+ * was cut lost several on the way. A single packet is ordinary, but of the few that a trace sends it is often all that
+ * loss takes.
  *
  * @param isOfAllFlows true after a search for all paths, which awaits all of its packets, not just those that count at
- *   the target’s hop
+ *   the target's hop
  */
 export function isDoubtful(trace: Trace, isOfAllFlows: boolean): boolean {
   if (countsAtTarget(trace, isOfAllFlows).lost > 0 || isOvertaken(trace)) return true;

@@ -5,7 +5,7 @@ export interface SpacedPacket {
   receivedMs?: number;
   /** True once its answer is no longer awaited. */
   isSettled: boolean;
-  /** True if it was not sent, or if its answer may have been missed. */
+  /** True if its answer may have been missed, because the probe stood still. */
   isLeftOut: boolean;
 }
 
@@ -19,7 +19,8 @@ export interface Groups {
 }
 
 /**
- * Longest time between the packets of a group, milliseconds: a limit of 10 answers a second gives the next after 100.
+ * Longest time from the first packet of a group to its last, milliseconds: a limit of 10 answers a second gives the
+ * next after 100.
  */
 const TOGETHER_MS = 5;
 /** Groups with an order that no limit has, from which loss is proved. */
@@ -30,7 +31,8 @@ const PROVED_HANDSHAKES = 2;
 const LIMITED_GROUPS = 4;
 
 /**
- * Groups whose packets are all settled. Those that were not sent together, or in part, prove nothing and are left out.
+ * Groups whose packets are all settled. Those that were not sent together, or whose answers may have been missed, prove
+ * nothing and are left out.
  */
 export function groupsOf(packets: readonly SpacedPacket[]): Groups {
   const settled = [...Map.groupBy(packets, ({ group }) => group).values()].filter(isCounted);
@@ -62,7 +64,8 @@ export function isClean({ groups }: Groups, atLeast: number): boolean {
 }
 
 /**
- * True if no further groups are needed to prove loss: in two of them a packet was lost before one that was answered.
+ * True if no further groups are needed to prove loss: in two of them a packet was lost before one that was answered,
+ * and no answer overtook another.
  */
 export function isProved({ groups, reordered }: Groups): boolean {
   return reordered === 0 && groups.filter(isOutOfOrder).length >= PROVED_GROUPS;

@@ -8,7 +8,7 @@ import { countsAtTarget, isDoubtful } from '../hops/doubt.ts';
 import { GroupSender, type Asked, type SpacedFlows } from './group-sender.ts';
 import { areLost, isClean, isLimited, isProved } from './groups.ts';
 
-/** Answered groups after which no more are sent, if no packet was lost. */
+/** Groups after which no more are sent, if those whose answers are no longer awaited were answered whole. */
 const CLEAN_GROUPS = 6;
 /** More than the second for which the most common limits withhold the next answer. */
 const EVERY_MS = 1_100;
@@ -24,16 +24,16 @@ const [MIN_WAIT_MS, MAX_WAIT_MS, WAIT_RTTS] = [2_000, 4_000, 3] as const;
 interface Options extends Pick<DiagnosticContext, 'signal' | 'abandoned' | 'remainingMs'> {
   readonly maxPackets: number;
   /**
-   * True after a search for all paths, which awaits all of its packets, not just those that count at the target’s hop.
+   * True after a search for all paths, which awaits all of its packets, not just those that count at the target's hop.
    */
   readonly isOfAllFlows: boolean;
 }
 
 /**
- * Sends the target groups of packets, more than a second apart, in a flow that reached it. The packets of a group leave
- * together: a limit that answers a later one of them has answered the earlier ones, so only loss has another order.
- * Null if the trace shows no loss at the target, if a router refuses a packet, if an answer does not tell its packet,
- * or if packets or time do not suffice.
+ * Sends the target groups of packets, more than a second apart, in a flow that reached it; single SYNs if its port
+ * accepts connections. The packets of a group leave together: a limit that answers a later one of them has answered the
+ * earlier ones, so only loss has another order. Null if the trace gives no reason to suspect loss, if a router refuses
+ * a packet, if an answer does not tell its packet, if sending fails, or if packets or time do not suffice.
  *
  * @param flows those of the trace, which has ended: the socket of one flow is used
  */

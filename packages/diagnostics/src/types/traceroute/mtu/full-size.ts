@@ -11,9 +11,9 @@ import { MAX_WAIT_MS, prove, type Pairs, type Try } from './black-hole.ts';
 import { FIRST_BYTES } from './path-mtu.ts';
 import { sharedSocket, tryPacket, type Answer, type ReportedMtus } from './try-packet.ts';
 
-/** Whether packets of the trace’s own protocol arrive in full size. */
+/** Whether packets of the trace's own protocol arrive in full size. */
 export interface FullSize {
-  /** Size of the packets in bytes: 1,500, or the MTU that the probe’s link or a router reported to them. */
+  /** Size of the packets in bytes: 1,500, or the MTU that the probe's link or a router reported to them. */
   readonly bytes: number;
   readonly arrives: boolean;
 }

@@ -17,7 +17,7 @@ type Flows = Pick<ProbeLoopPlan, 'flows' | 'destination' | 'protocol'> &
   Pick<Target, 'family'> & { readonly port: number; readonly tag: string };
 
 /**
- * The result fields about sizes: the end of the search, and packets of the trace’s own protocol in full size, at the
+ * The result fields about sizes: the end of the search, and packets of the trace's own protocol in full size, at the
  * same time.
  *
  * @param spent packets that were sent to the target after the trace

@@ -36,7 +36,10 @@ export function fewestFlows({ maxHops, queries, flows }: Counts): number {
   return flows === 'all' ? Math.min(16, Math.floor(MAX_PACKETS / (maxHops * queries))) : flows;
 }
 
-/** Packets with limited TTLs that the trace sends at most; with rounds, the first round. */
+/**
+ * Packets with limited TTLs that the trace sends at most; with rounds, the first round; for all flows, a trace of an
+ * agent of an earlier release.
+ */
 export function plannedPackets(counts: Counts): number {
   return hopsOf(counts) * queriesOf(counts) * fewestFlows(counts);
 }

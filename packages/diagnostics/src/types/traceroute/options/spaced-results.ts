@@ -6,9 +6,9 @@ import { wantsAllFlows } from './packet-counts.ts';
 export const [GROUP_PACKETS, MAX_GROUPS] = [4, 10] as const;
 /** Most packets to the target that tell its loss from limits of its answers. */
 export const MAX_SPACED_PACKETS = GROUP_PACKETS * MAX_GROUPS;
-/** Time for a check without them. */
+/** Time for a check without them, and without rounds. */
 export const TRACE_MS = 30_000;
-/** Time for them: ten groups 1.1 s apart, and the wait for the last answer. */
+/** Time for ten groups 1.1 s apart and a short wait for the last answer; where it is too short, fewer are sent. */
 const SPACED_MS = 14_000;
 
 const spacedSchema = Type.Object(
@@ -60,7 +60,7 @@ export function hasSpacedTime(options: Asked): boolean {
   return options.isOfAllFlows === true || wantsAllFlows(options) || options.flows !== 1;
 }
 
-/** Time for these packets at the end of the check. */
+/** Extra time for these packets at the end of the check. */
 export function spacedMs(options: Asked): number {
   return hasSpacedTime(options) ? SPACED_MS : 0;
 }

@@ -46,7 +46,7 @@ function isLost({ answer, isGivenUp }: TracePacket): boolean {
 }
 
 /**
- * True if chance alone may have lost all `before` packets to a nearer hop, given the packets beyond it (Fisher’s exact
+ * True if chance alone may have lost all `before` packets to a nearer hop, given the packets beyond it (Fisher's exact
  * test).
  */
 export function isLossByChance(before: number, answered: number, lost: number): boolean {

@@ -1,12 +1,12 @@
 import { isFull, type TracePacket } from '../../probing/trace.ts';
 import type { Ask } from '../survey.ts';
 
-/** Packets to the target’s hop that show whether it loses packets too. */
+/** Packets to the target's hop that show whether it loses packets too. */
 const TO_TARGET = 10;
 
 /**
- * Packets to the hop of the target if it, or a router before it, answered some packets only: the search itself sends the
- * target one or two, too few to show loss.
+ * Packets to the hop of the target if it, or a router before it, answered some packets only: the search itself sends
+ * the target one or two, too few to show loss.
  */
 export function lossAsks(packets: readonly TracePacket[]): readonly Ask[] {
   const limited = packets.filter((packet) => !isFull(packet));

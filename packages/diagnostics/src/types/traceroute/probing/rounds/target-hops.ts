@@ -93,7 +93,7 @@ function expiredAt(packets: readonly TracePacket[]): readonly number[] {
 }
 
 /**
- * The highest TTL of the second round: the target’s hop. If only packets with the full TTL show that the target
+ * The highest TTL of the second round: the target's hop. If only packets with the full TTL show that the target
  * answers, the hop behind the last router; without any answer of the target all hops that were asked.
  */
 export function firstLastHop(packets: readonly TracePacket[], limits: TraceLimits): number {
@@ -103,7 +103,7 @@ export function firstLastHop(packets: readonly TracePacket[], limits: TraceLimit
 }
 
 /**
- * The highest TTL of the next round: the target’s hop. If a router answers where the target was, or where another
+ * The highest TTL of the next round: the target's hop. If a router answers where the target was, or where another
  * router refused the packets, or if the hop of a target that answers is not known, the TTL grows by one hop per round,
  * so that the target gets one packet per round.
  *
