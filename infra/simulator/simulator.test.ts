@@ -24,8 +24,8 @@ async function complaintsAbout(those: readonly Case[]): Promise<readonly (readon
 }
 
 /**
- * True if all complaints are that an MTU could not be found out in time, as on a busy machine. Such a case runs once
- * more, among few.
+ * True if all complaints are that an MTU could not be found out in time, as on a busy machine. Such cases run once
+ * more, without the others.
  */
 function isOfHaste(complaints: readonly Complaint[]): boolean {
   const isUnknown = /: (?:pathMtu|mtuBlackHole) is null, in truth /;

@@ -113,7 +113,7 @@ describe('the comparison of two checks', () => {
 
     expect(await textOf(tab.page, '.differences td')).toBe('round trip (median)');
     const figures = '[aria-label="Figures by probe"]';
-    // The rows grow from frame to frame, and columns with them.
+    // Each frame adds rows, and a row may widen the columns.
     await untilTrue(
       tab.page,
       `document.querySelectorAll('${figures} tbody tr').length === ${Object.keys(tcpCheck.results).length}`,

@@ -4,7 +4,7 @@ import { tryRate } from './hold-rate.ts';
 import { countCpu } from './processes.ts';
 import { onStage, PROBES, type Lengths, type Stage } from './stage.ts';
 
-/** Probe runs per second of each service, in turns: so few that no process waits for a core. */
+/** Probe runs per second, at one service at a time: so few that no process waits for a core. */
 const RATE = 200;
 /** Seconds at `RATE` before the first turn, in which V8 compiles what a coordinator runs often. */
 const WARM_UP_SECONDS = 40;
@@ -22,8 +22,8 @@ interface Measured {
 
 /**
  * What a Redis Cluster and a second coordinator gain, by CPU time: each Redis and each coordinator has one thread that
- * bounds the rate. Three services at a time, in turns: one Redis with one coordinator, a cluster with one, one Redis
- * with two.
+ * bounds the rate. Three services, loaded in turns: one Redis with one coordinator, a cluster with one, one Redis with
+ * two.
  */
 export async function scale(lengths: Lengths): Promise<readonly Figure[]> {
   const common = { probes: PROBES, agents: 'simulated', lastsMs: JOB_MS } as const;

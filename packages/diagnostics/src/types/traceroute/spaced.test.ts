@@ -133,7 +133,7 @@ describe('the packets that follow a trace with loss at the target', () => {
   });
 
   describe('at a probe that stalls', () => {
-    /** The target loses the second of four packets; the probe stalls after each of some of its packets. */
+    /** The target loses the second of every four packets; the probe stalls after those that `isAfter` chooses. */
     const stalledFor = async (milliseconds: number, isAfter: (count: number) => boolean) => {
       let [count, lost] = [0, 0];
       const network: Answer = (sent) => {
