@@ -30,16 +30,14 @@ export interface HopFormat {
   readonly name: (address: string) => HopName;
 }
 
-/** Packets as shown in a result: the hops, and for each flow which responder answered which packet. */
+/** Packets as shown in a result. A silent hop stays in the list, so that an index stands for a TTL. */
 export interface ShownPath {
   readonly hops: Hop[];
+  /** For each flow, which responder answered which packet; made when it is read. */
   readonly flows: FlowPath[];
 }
 
-/**
- * Builds the hops of a result and the path of each flow. A silent hop stays in the list, so that an index stands for a
- * TTL.
- */
+/** Builds the hops of a result and the path of each flow. */
 export function shownPath(trace: Trace, format: HopFormat): ShownPath {
   const kept = keptPackets(trace, format.firstHop);
   const firstUnsent = kept.findIndex((packets) => packets.length === 0);
@@ -54,25 +52,29 @@ export function shownPath(trace: Trace, format: HopFormat): ShownPath {
       ...hopOf(index + format.firstHop, packets, shown[index]!, ranked[index]!, format),
       ...(trace.rounds === undefined ? {} : { stats: statsOf(packets) }),
     })),
-    flows: trace.views.map((view, flow) => ({
-      reached: view.reached,
-      stopReason: stopReasonOf(flow, trace, format.maxHops),
-      hops: [
-        ...Array.from({ length: shown.length === 0 ? 0 : format.firstHop - 1 }, () => []),
-        ...own.map((packets, index) =>
-          packets.filter((packet) => packet.flow === flow).map(({ answer }) => rankOf(answer, ranked[index]!)),
-        ),
-      ],
-    })),
+    get flows() {
+      return trace.views.map((view, flow) => ({
+        reached: view.reached,
+        stopReason: stopReasonOf(flow, trace, format.maxHops),
+        hops: [
+          ...Array.from({ length: shown.length === 0 ? 0 : format.firstHop - 1 }, () => []),
+          ...own.map((packets, index) =>
+            packets.filter((packet) => packet.flow === flow).map(({ answer }) => rankOf(answer, ranked[index]!)),
+          ),
+        ],
+      }));
+    },
   };
 }
 
 /** The packets that count at each hop, from `firstHop` to the last hop to report, in the order sent. */
 function keptPackets({ packets, views }: Trace, firstHop: number): TracePacket[][] {
-  return Array.from({ length: Math.max(0, lastHop(views) - firstHop + 1) }, (_, index) => {
-    const ttl = index + firstHop;
-    return packets.filter((packet) => views[packet.flow]!.hopOf(packet) === ttl);
-  });
+  const hops = Array.from({ length: Math.max(0, lastHop(views) - firstHop + 1) }, (): TracePacket[] => []);
+  for (const packet of packets) {
+    const hop = views[packet.flow]!.hopOf(packet);
+    if (hop !== null) hops[hop - firstHop]?.push(packet);
+  }
+  return hops;
 }
 
 /**

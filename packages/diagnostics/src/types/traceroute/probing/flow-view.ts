@@ -1,7 +1,7 @@
 import { doubtfulHops } from './doubtful-hops.ts';
+import { endOf, sharedEnds, type End } from './flow-end.ts';
 import { findLoop, type Loop } from './loop.ts';
-import { distanceOf, isAwaited, isFull, type TracePacket } from './trace.ts';
-import { targetDistance } from './tunnels.ts';
+import { isAwaited, isFull, type TracePacket } from './trace.ts';
 
 export interface TraceLimits {
   /** Lowest TTL to send. */
@@ -63,48 +63,6 @@ export function viewFlows(
   const ends = sharedEnds(byFlow.map((own) => endOf(own, limits, counted)));
   const nearest = Math.min(...ends.map(({ end, reached }) => (reached ? (end ?? Infinity) : Infinity)));
   return byFlow.map((own, flow) => viewFlow(own, ends[flow]!, nearest, limits, stalled.has(flow)));
-}
-
-interface End {
-  readonly end: number | null;
-  /** A nearer hop that may be the target's, by the TTL that it quotes. */
-  readonly doubt: number | null;
-  readonly reached: boolean;
-  /** Highest TTL that ran out at a router; 0 without any. */
-  readonly lastExpired: number;
-  /** The router at which a TTL ran out; undefined if none answered. */
-  readonly routerAt: (ttl: number) => string | undefined;
-}
-
-function endOf(own: readonly TracePacket[], limits: TraceLimits, packets: readonly TracePacket[]): End {
-  const limited = own.filter((packet) => !isFull(packet));
-  const lastExpired = Math.max(0, ...limited.filter(({ answer }) => answer?.kind === 'expired').map(({ ttl }) => ttl));
-  const reached = own.some(({ answer }) => answer?.kind === 'target');
-  const distances = own.flatMap((packet) => distanceOf(packet, lastExpired, limits) ?? []);
-  // A router that refuses some packets and forwards others does not end the path.
-  const refused = limited.filter(({ ttl, answer }) => answer?.kind === 'refused' && ttl > lastExpired);
-  const ends = reached ? distances : refused.map(({ ttl }) => ttl);
-  const routerAt = (wanted: number): string | undefined =>
-    limited.find(({ ttl, answer }) => ttl === wanted && answer?.kind === 'expired')?.answer?.from;
-  const nearest = ends.length === 0 ? null : Math.min(...ends);
-  const found = reached && nearest !== null ? targetDistance(nearest, own, packets) : { end: nearest, doubt: null };
-  return { ...found, reached, lastExpired, routerAt };
-}
-
-/**
- * Assigns flows with the same last router the same distance to the target. A flow whose packets to the target's hop
- * were lost would place it one hop further. The last router has the target on its own link, so it does not balance.
- */
-function sharedEnds(ends: readonly End[]): readonly End[] {
-  return ends.map((own) => {
-    if (!own.reached) return own;
-    const nearer = ends.filter(({ end, reached, routerAt }) => {
-      if (!reached || end === null || end >= (own.end ?? Infinity) || end <= own.lastExpired) return false;
-      const last = routerAt(end - 1);
-      return last !== undefined && last === own.routerAt(end - 1);
-    });
-    return nearer.length === 0 ? own : { ...own, end: Math.min(...nearer.map(({ end }) => end!)), doubt: null };
-  });
 }
 
 function viewFlow(

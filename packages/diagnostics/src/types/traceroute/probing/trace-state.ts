@@ -48,11 +48,11 @@ export const FULL_QUERIES = FULL_GAPS_MS.length + 1;
  */
 export function nextOf(trace: Trace, stalled: ReadonlySet<number>, maxPackets: number, nowMs: number): Wanted | null {
   const { packets, views } = trace;
-  const isOpen = (flow: number): boolean => views[flow]!.end === null;
-  const fullSent = (flow: number): number => packets.filter((one) => isFullOf(one, flow)).length;
-  const flows = views.map((_, flow) => flow).filter(isOpen);
+  const asked = new Set<number>();
+  for (const packet of packets) if (isFullOf(packet, packet.flow)) asked.add(packet.flow);
+  const flows = [...views.keys()].filter((flow) => views[flow]!.end === null);
   const room = maxPackets - packets.length;
-  const reserved = flows.filter((flow) => fullSent(flow) === 0).length;
+  const reserved = flows.filter((flow) => !asked.has(flow)).length;
   const due = flows.find((flow) => stalled.has(flow) && fullDueMs(trace, flow) <= nowMs);
   if (due !== undefined && room > 0) return { flow: due, ttl: FULL_TTL };
   return room > reserved ? nextPacket(views) : null;

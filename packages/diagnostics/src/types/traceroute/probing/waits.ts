@@ -19,9 +19,9 @@ export function waitMs(packet: TracePacket, packets: readonly TracePacket[], vie
   if (isBeyond && !views.some(({ reached }) => reached)) return Math.min(MAX_WAIT_MS, fullWaitMs(packet, packets));
   const isHere = ({ ttl, answer }: TracePacket): boolean =>
     isAtEnd ? answer !== null && answer.kind !== 'expired' : ttl === packet.ttl;
-  const here = slowest(packets.filter(isHere));
+  const here = slowest(packets, isHere);
   if (here > 0) return bounded(WAIT_RTTS * here, KNOWN_HOP_MS);
-  return bounded(WAIT_RTTS * slowest(packets.filter(({ ttl }) => ttl > packet.ttl)), SILENT_HOP_MS);
+  return bounded(WAIT_RTTS * slowest(packets, ({ ttl }) => ttl > packet.ttl), SILENT_HOP_MS);
 }
 
 /**
@@ -35,9 +35,9 @@ export function patienceMs(packet: TracePacket, packets: readonly TracePacket[],
   const { ttl } = packet;
   // While the target is silent, these packets are a second apart, and the last ones are awaited together.
   if (isFull(packet)) return packets.some(isArrived) ? shortestMs(packets) : KNOWN_HOP_MS;
-  const here = slowest(packets.filter((one) => one.ttl === ttl));
+  const here = slowest(packets, (one) => one.ttl === ttl);
   if (here > 0) return bounded(WAIT_RTTS * here, KNOWN_HOP_MS);
-  const beyond = slowest(packets.filter((one) => one.ttl > ttl));
+  const beyond = slowest(packets, (one) => one.ttl > ttl);
   if (beyond > 0) return bounded(WAIT_RTTS * beyond, SILENT_HOP_MS);
   const isSilent = (one: TracePacket): boolean => one.answer === null && nowMs - one.awaitedMs >= MAX_WAIT_MS;
   return packets.some((one) => one.ttl <= ttl && isSilent(one)) ? shortestMs(packets) : MAX_WAIT_MS;
@@ -72,8 +72,13 @@ function fullWaitMs(packet: TracePacket, packets: readonly TracePacket[]): numbe
   return first.awaitedMs + FULL_WAIT_MS - packet.awaitedMs;
 }
 
-function slowest(packets: readonly TracePacket[]): number {
-  return Math.max(0, ...packets.flatMap((packet) => rttOf(packet) ?? []));
+function slowest(packets: readonly TracePacket[], counts = (_packet: TracePacket): boolean => true): number {
+  let longest = 0;
+  for (const packet of packets) {
+    const rtt = rttOf(packet);
+    if (rtt !== null && rtt > longest && counts(packet)) longest = rtt;
+  }
+  return longest;
 }
 
 function bounded(milliseconds: number, least: number): number {

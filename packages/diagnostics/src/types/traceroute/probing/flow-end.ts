@@ -1,0 +1,56 @@
+import { distanceOf, isFull, type TracePacket } from './trace.ts';
+import { targetDistance } from './tunnels.ts';
+
+type Limits = Parameters<typeof distanceOf>[2];
+
+/** Where the path of a flow ended. */
+export interface End {
+  readonly end: number | null;
+  /** A nearer hop that may be the target's, by the TTL that it quotes. */
+  readonly doubt: number | null;
+  readonly reached: boolean;
+  /** Highest TTL that ran out at a router; 0 without any. */
+  readonly lastExpired: number;
+  /** The router at which a TTL ran out; undefined if none answered. */
+  readonly routerAt: (ttl: number) => string | undefined;
+}
+
+/** Called after every packet and answer, so it goes through the packets without making lists of them. */
+export function endOf(own: readonly TracePacket[], limits: Limits, packets: readonly TracePacket[]): End {
+  let lastExpired = 0;
+  let reached = false;
+  for (const packet of own) {
+    if (packet.answer?.kind === 'target') reached = true;
+    if (packet.answer?.kind === 'expired' && !isFull(packet)) lastExpired = Math.max(lastExpired, packet.ttl);
+  }
+  let nearest: number | null = null;
+  for (const packet of own) {
+    const end = reached ? distanceOf(packet, lastExpired, limits) : refusedAt(packet, lastExpired);
+    if (end !== null && end < (nearest ?? Infinity)) nearest = end;
+  }
+  const routerAt = (wanted: number): string | undefined =>
+    own.find((packet) => packet.ttl === wanted && packet.answer?.kind === 'expired' && !isFull(packet))?.answer?.from;
+  const found = reached && nearest !== null ? targetDistance(nearest, own, packets) : { end: nearest, doubt: null };
+  return { ...found, reached, lastExpired, routerAt };
+}
+
+/** A router that refuses some packets and forwards others does not end the path. */
+function refusedAt(packet: TracePacket, lastExpired: number): number | null {
+  return packet.answer?.kind === 'refused' && packet.ttl > lastExpired && !isFull(packet) ? packet.ttl : null;
+}
+
+/**
+ * Assigns flows with the same last router the same distance to the target. A flow whose packets to the target's hop
+ * were lost would place it one hop further. The last router has the target on its own link, so it does not balance.
+ */
+export function sharedEnds(ends: readonly End[]): readonly End[] {
+  return ends.map((own) => {
+    if (!own.reached) return own;
+    const nearer = ends.filter(({ end, reached, routerAt }) => {
+      if (!reached || end === null || end >= (own.end ?? Infinity) || end <= own.lastExpired) return false;
+      const last = routerAt(end - 1);
+      return last !== undefined && last === own.routerAt(end - 1);
+    });
+    return nearer.length === 0 ? own : { ...own, end: Math.min(...nearer.map(({ end }) => end!)), doubt: null };
+  });
+}
