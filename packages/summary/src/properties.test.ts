@@ -11,6 +11,7 @@ import {
 import { checkTypes, type CheckTypeName } from '@vantage/diagnostics/contract';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import { cases } from '@vantage/test-support/random/case-count';
 
 import { CHECK_ID, factsOf } from '../test/cases.ts';
 import { generate, pick, seeded, shuffled, type Random } from '../test/generate.ts';
@@ -20,7 +21,7 @@ import { findingRules } from './rules.ts';
 import { partitionByOutcome } from './partition.ts';
 import { summarize } from './summarize.ts';
 
-const CHECKS = 80;
+const CHECKS = cases(40);
 
 const ajv = new Ajv2020({ strict: false });
 addFormats.default(ajv);
@@ -90,10 +91,10 @@ describe.each(Object.keys(checkTypes) as CheckTypeName[])('the summary of any %s
       const summary = summarize(check, probes, { screenshot: noScreenshot });
 
       if (!isSummary(JSON.parse(JSON.stringify(summary)))) throw new Error(ajv.errorsText(isSummary.errors));
-      for (const { code, severity, probes: carriers } of summary.findings) {
-        expect(findingRules[code].severities).toContain(severity);
-        expect(Object.keys(check.results)).toEqual(expect.arrayContaining([...carriers]));
-      }
+      const isWrong = ({ code, severity, probes: carriers }: (typeof summary.findings)[number]): boolean =>
+        !findingRules[code].severities.includes(severity) ||
+        !carriers.every((one) => Object.hasOwn(check.results, one));
+      expect(summary.findings.filter(isWrong)).toEqual([]);
       const { up, down, silent, notMeasured, pending } = summary.counts;
       expect(up + down + silent + notMeasured + pending).toBe(Object.keys(check.results).length);
       expect(summary.agree).toEqual({ n: Math.max(up, down), of: up + down });
@@ -174,7 +175,7 @@ describe.each(Object.keys(checkTypes) as CheckTypeName[])('the comparison of any
 
 describe('the graph of any paths', () => {
   // More samples than elsewhere, because few of them have a search for all paths.
-  const graphs = generateSamples('traceroute', 500).map(({ check, probes }) => ({
+  const graphs = generateSamples('traceroute', cases(200)).map(({ check, probes }) => ({
     check,
     ...summarize(check, probes).paths!,
   }));
@@ -184,10 +185,8 @@ describe('the graph of any paths', () => {
       const ids = new Set(nodes.map(({ id }) => id));
       expect(ids.size).toBe(nodes.length);
       expect(new Set(edges.map(({ from, to }) => `${from} ${to}`)).size).toBe(edges.length);
-      for (const { from, to } of edges) {
-        expect([ids.has(from), ids.has(to), from === to]).toEqual([true, true, false]);
-      }
-      for (const { node } of ends) expect(ids.has(node)).toBe(true);
+      expect(edges.filter(({ from, to }) => !ids.has(from) || !ids.has(to) || from === to)).toEqual([]);
+      expect(ends.filter(({ node }) => !ids.has(node))).toEqual([]);
     }
   });
 

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { Reader, type Response } from 'mmdb-lib';
@@ -135,8 +136,9 @@ describe('a file that is damaged', () => {
   it('never makes a look-up throw, whichever byte has changed', async () => {
     const addresses = ['81.2.69.1', '81.3.0.1', '2a00:1450::1', '9.9.9.9'].map((text) => parseAddress(text)!);
     let readable = 0;
-    for (let position = 0; position < good.length; position += 1) {
-      const file = changed((copy) => (copy[position] = copy[position]! ^ 0xff));
+    // Of the nodes, which are alike, every seventh byte: at each place within the six of a node.
+    for (let at = 0; at < good.length; at += at < nodeCountOf(good) * 6 - 7 ? 7 : 1) {
+      const file = changed((copy) => (copy[at] = copy[at]! ^ 0xff));
       const mmdb = await readMmdb(file).catch(() => null);
       if (mmdb === null) continue;
       readable += 1;
@@ -161,7 +163,8 @@ describe('a file that stays on disk', () => {
       const [whole, onDisk] = [await readMmdb(content), await openMmdb(write(`${recordBits}.mmdb`, content))];
       const found = addresses.map((address) => onDisk.find(address));
 
-      expect(found).toEqual(addresses.map((address) => whole.find(address)));
+      // Jest takes seconds to compare so many.
+      expect(addresses.filter((address, at) => !isDeepStrictEqual(found[at], whole.find(address)))).toEqual([]);
       expect(found.filter((one) => one !== null).length).toBeGreaterThanOrEqual(20_000);
       await onDisk.close();
     },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Check } from '@vantage/contract';
+import { cases } from '@vantage/test-support/random/case-count';
 
 import { traced, type Segment, type TraceOptions } from '../../test/balanced-paths.ts';
 import { CHECK_ID } from '../../test/cases.ts';
@@ -53,9 +54,9 @@ function changesOver(runs: number, traceAt: (run: number, random: Random) => Ret
 describe('the path of a monitor', () => {
   // `npm run -s bench -- paths --only changes` does 10,000 of each.
   it.each([
-    [4_000, 'packet', 0],
-    [2_000, 'packet', 0.1],
-    [4_000, 'flow', 0],
+    [cases(800), 'packet', 0],
+    [cases(400), 'packet', 0.1],
+    [cases(800), 'flow', 0],
   ] as const)('does not change in %i runs over balancers by %s with a loss of %d', (runs, balancing, loss) => {
     expect(changesOver(runs, (_, random) => traced(path, { ...options, balancing, loss }, random))).toEqual([]);
   });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Comparison, PathComparison } from '@vantage/contract';
+import { cases } from '@vantage/test-support/random/case-count';
 
 import { traced, type Segment, type TraceOptions } from '../../test/balanced-paths.ts';
 import { each } from '../../test/cases.ts';
@@ -9,7 +10,8 @@ import { multipath, trace } from '../../test/results.ts';
 import { tracesOf, type Trace } from '../traceroute/trace.ts';
 import { comparePaths } from './path/compare-paths.ts';
 
-const RUNS = 10_000;
+/** `npm run -s bench -- paths --only changes` compares 10,000 of a kind. */
+const RUNS = cases(1_000);
 
 const balanced: readonly Segment[] = [
   '198.51.100.1',
@@ -64,7 +66,7 @@ describe('a path over load balancers', () => {
       balanced,
       { flows: 16, queries: 3, balancing: 'flow', silent: new Set(['198.51.100.2']) },
     ],
-  ])('is not changed from run to run: %s', (_reason, path, options, runs = 1_000) => {
+  ])('is not changed from run to run: %s', (_reason, path, options, runs = cases(200)) => {
     const count = relationsOf(path, options, runs);
 
     expect(count['changed'] ?? 0).toBe(0);
@@ -74,9 +76,9 @@ describe('a path over load balancers', () => {
   it('has one hash in most runs of sixteen flows, and is not in doubt', () => {
     const twoWays = balanced.slice(0, 3);
 
-    const { same = 0, unsure = 0 } = relationsOf(twoWays, { flows: 16, queries: 1, balancing: 'flow' }, 2_000);
+    const { same = 0, unsure = 0 } = relationsOf(twoWays, { flows: 16, queries: 1, balancing: 'flow' }, RUNS);
 
-    expect(same).toBeGreaterThan(1_990);
+    expect(same).toBeGreaterThan(0.995 * RUNS);
     expect(unsure).toBe(0);
   });
 });
@@ -98,7 +100,7 @@ describe('a change of the path', () => {
     ['one hop less', shorter, `path without 198.51.100.9 ${inAccess} at hop 3; 6 → 5 hops`],
   ])('is named in the next run of sixteen flows: %s', (_reason, path, text) => {
     for (const balancing of ['flow', 'packet'] as const) {
-      for (let seed = 1; seed <= 100; seed += 1) {
+      for (let seed = 1; seed <= cases(20); seed += 1) {
         const random = seeded(seed);
         const options = { flows: 16, queries: 3, balancing, loss: seed % 2 === 0 ? 0 : 0.1 };
         const comparison = compared(
@@ -151,7 +153,7 @@ describe('a way of a load balancer that is gone', () => {
     before: readonly Segment[],
     after: readonly Segment[],
     options: TraceOptions,
-    runs = 1_000,
+    runs = cases(300),
   ): number => {
     const random = seeded(3);
     const unsure = Array.from({ length: runs }, () => {

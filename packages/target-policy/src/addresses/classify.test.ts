@@ -9,17 +9,23 @@ import { specialData } from './special-data.ts';
 
 const rows = specialData.ranges.map((row) => [row.cidr, row] as const);
 
+const lists = new Map(
+  specialData.ranges.map(({ cidr }) => {
+    const [network, length] = cidr.split('/');
+    const list = new BlockList();
+    list.addSubnet(network!, Number(length), network!.includes(':') ? 'ipv6' : 'ipv4');
+    return [cidr, list];
+  }),
+);
+
 /** Reference implementation: the longest of the rows that contain the address, according to node:net. */
 function expectedRow(address: Address): string {
   const family = address.family === 4 ? 'ipv4' : 'ipv6';
   const matching = specialData.ranges.filter(({ cidr }) => {
-    const [network, length] = cidr.split('/');
-    if (network!.includes(':') !== (address.family === 6)) return false;
+    if (cidr.includes(':') !== (address.family === 6)) return false;
     // ::ffff:0:0/96 is skipped by BlockList, which compares mapped addresses with IPv4 rules.
     if (cidr === '::ffff:0:0/96') return address.value >> 32n === 0xffffn;
-    const list = new BlockList();
-    list.addSubnet(network!, Number(length), family);
-    return list.check(formatAddress(address), family);
+    return lists.get(cidr)!.check(formatAddress(address), family);
   });
   return matching.toSorted((a, b) => Number(b.cidr.split('/')[1]) - Number(a.cidr.split('/')[1]))[0]!.cidr;
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { cases } from '@vantage/test-support/random/case-count';
 
 import { FAKE_SOURCES, type FakeAnswer, type FakeSent } from '../../../test/fake-packets.ts';
 import { numbers } from '../../../test/numbers.ts';
@@ -6,8 +7,7 @@ import { arrived, expired, router, TARGET, traceOver, unreachable } from '../../
 import { parseTcp } from '../../sockets/wire/transport.ts';
 import { MAX_FULL_SIZE_PACKETS, MAX_PACKETS } from './contract.ts';
 
-/** Number of seeds of each randomized case; the environment variable `RUNS` sets another one. */
-const RUNS = Number(process.env['RUNS'] ?? 12);
+const RUNS = cases(12);
 const DISTANCE = 4;
 /** Packets of the trace are smaller, those that ask for sizes larger, but for the small ones of the pairs. */
 const LARGE_BYTES = 300;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { cases } from '@vantage/test-support/random/case-count';
 
 import { numbers } from '../../../test/numbers.ts';
 import { arrived, expired, router, TARGET, traceOver } from '../../../test/trace-network.ts';
@@ -7,8 +8,13 @@ const DISTANCE = 6;
 /** TTL of the echo requests of the path MTU search. */
 const MTU_TTL = 64;
 
-/** The few reported packets are a sample of all: three standard deviations of a thousand at 40 %. */
-const CHANCE_POINTS = 4.7;
+/** Packets of a figure, whose least number would be fewer traces than a test can draw conclusions from. */
+const PACKETS = cases(600);
+
+/** The few reported packets are a sample of all: three standard deviations. */
+function chancePoints(percent: number): number {
+  return 3 * Math.sqrt((percent * (100 - percent)) / PACKETS);
+}
 
 interface Tally {
   lost: number;
@@ -34,7 +40,7 @@ async function lossOf(
     const { outcome } = await traceOver(
       (sent) => {
         // The path MTU search is no part of the trace.
-        if (sent.ttl === MTU_TTL) return [];
+        if (sent.ttl === MTU_TTL) return [arrived(sent, DISTANCE)];
         const isLost = sent.ttl > 2 && next(10_000) < percent * 100;
         if (sent.ttl >= DISTANCE) {
           fates.set(sent.identifier, [...(fates.get(sent.identifier) ?? []), isLost]);
@@ -71,29 +77,29 @@ describe('the loss at the target that traces show', () => {
     [40, 3],
     [40, 10],
     [0, 3],
-  ])('is within two points of %i %% over a thousand packets, with %i queries', async (percent, queries) => {
-    const loss = await lossOf(percent, 1_000, { queries });
+  ])('is within two points of %i %% with %i queries', async (percent, queries) => {
+    const loss = await lossOf(percent, PACKETS, { queries });
 
     expect(Math.abs(loss.shown - loss.true)).toBeLessThanOrEqual(2);
-    expect(Math.abs(loss.shown - loss.ofAll)).toBeLessThanOrEqual(CHANCE_POINTS);
+    expect(Math.abs(loss.shown - loss.ofAll)).toBeLessThanOrEqual(chancePoints(percent));
   });
 
   it.each([5, 20, 40])(
     'is within two points of %i %% with eight flows of one query, with no row beyond it',
     async (percent) => {
-      const loss = await lossOf(percent, 1_000, { queries: 1, flows: 8 });
+      const loss = await lossOf(percent, PACKETS, { queries: 1, flows: 8 });
 
       expect(Math.abs(loss.shown - loss.true)).toBeLessThanOrEqual(2);
-      expect(Math.abs(loss.shown - loss.ofAll)).toBeLessThanOrEqual(CHANCE_POINTS);
+      expect(Math.abs(loss.shown - loss.ofAll)).toBeLessThanOrEqual(chancePoints(percent));
       expect(loss.beyond).toBe(0);
     },
   );
 
   it.each([20, 40])('is within two points of %i %% with one flow of one query', async (percent) => {
-    const loss = await lossOf(percent, 1_000, { queries: 1 });
+    const loss = await lossOf(percent, PACKETS, { queries: 1 });
 
     expect(Math.abs(loss.shown - loss.true)).toBeLessThanOrEqual(2);
-    expect(Math.abs(loss.shown - loss.ofAll)).toBeLessThanOrEqual(CHANCE_POINTS);
+    expect(Math.abs(loss.shown - loss.ofAll)).toBeLessThanOrEqual(chancePoints(percent));
   });
 
   it('is not taken from flows whose way is longer', async () => {

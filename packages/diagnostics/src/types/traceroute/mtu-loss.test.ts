@@ -1,10 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
+import { cases } from '@vantage/test-support/random/case-count';
 
 import { numbers } from '../../../test/numbers.ts';
 import { arrived, expired, router, traceOver, unreachable } from '../../../test/trace-network.ts';
 import type { FakeSent } from '../../../test/fake-packets.ts';
 
-const TRACES = 100;
+const TRACES = cases(50);
 const DISTANCE = 4;
 /** TTL of the echo requests of the path MTU search. */
 const MTU_TTL = 64;
