@@ -74,6 +74,12 @@ function textsOf(summaries: readonly Summary[], code: string): readonly string[]
 const long = networks['2 long ways']!;
 const eight = networks['8 long ways']!;
 const byPacket = networks['by packet, 2 long ways']!;
+/** Limits of routers before a target that refuses connections: its resets are not limited. */
+const ofRouters =
+  (burst: number): NonNullable<Impairments['limits']> =>
+  (name) =>
+    name === TARGET_NAME ? undefined : { burst, perSecond: 1 };
+const [asLinux, one] = [ofRouters(6), ofRouters(1)];
 const last2 = (name: string): boolean => name === 'end' || name === 'last';
 
 describe('a way behind a balancer that is broken', () => {
@@ -86,6 +92,16 @@ describe('a way behind a balancer that is broken', () => {
     ['is longer', networks['unequal by 3']!, { holes: ['first.1.2'] }, FIRST, 'first.1.2'],
     ['on a path with loss', long, { holes: ['first.1.0'], loss: () => 0.02 }, FIRST, 'first.1.0'],
     ['behind silent routers', long, { holes: ['first.1.1'], silent: last2 }, FIRST, 'first.1.1'],
+    [
+      'and routers limit their answers as Linux does',
+      eight,
+      { holes: ['first.3.0'], limits: asLinux },
+      FIRST,
+      'first.3.0',
+    ],
+    ['late, and routers limit their answers so', eight, { holes: ['first.3.1'], limits: asLinux }, FIRST, 'first.3.1'],
+    ['and routers answer one packet a second', long, { holes: ['first.1.0'], limits: one }, FIRST, 'first.1.0'],
+    ['late, and routers answer one packet a second', long, { holes: ['first.1.1'], limits: one }, FIRST, 'first.1.1'],
   ])('is named with the balancer: it %s', async (_reason, network, impairments, fork, last) => {
     const texts = await findingsOver(network, impairments, 'flows_stop');
     const named = texts.filter((text) => text !== '');
@@ -226,6 +242,8 @@ describe('a way behind a balancer that is broken', () => {
       limit((name) => last2(name) || name === TARGET_NAME, 6, 2),
     ],
     ['all nodes limit their answers', eight, limit(() => true, 4, 1)],
+    ['all routers answer one packet a second', eight, { limits: one }],
+    ['all routers answer one packet a second, and a tenth is lost', long, { limits: one, loss: () => 0.1 }],
     ...['8 long ways', 'by packet, on each way', 'by packet, long, on each way'].map(
       (name): [string, Network, Impairments] => [
         `the routers behind the ways and the target limit their answers hard: ${name}`,

@@ -5,6 +5,9 @@ import type { WayLink, WayNode } from './ways.ts';
 
 type FullTtl = SparseResultOf<'traceroute'>['fullTtl'];
 
+/** Packets with the full TTL, answered and lost, of a proof that needs no other packets. */
+const FULL_TTL_PROOF = 9;
+
 /** One of several paths behind a router on which packets end or are refused, while others reach the target. */
 export interface BrokenWay {
   /** The router that balances over the paths. */
@@ -62,14 +65,17 @@ function forkBefore(node: WayNode): Omit<BrokenWay, 'last'> | undefined {
 
 function isProved(broken: WayNode, fork: WayNode, nodes: readonly WayNode[], fullTtl: FullTtl): boolean {
   const last = broken.kind === 'silent' ? fork : broken;
-  const dead = sampleOf(linksBeyond(broken));
+  const beyond = linksBeyond(broken);
+  const answered = fullTtl?.rtts.filter((rtt) => rtt !== null).length ?? 0;
+  // If no hop behind it is known, the agent has proved it by packets with the full TTL alone.
+  if (beyond.length === 0) return Math.min(answered, (fullTtl?.rtts.length ?? 0) - answered) >= FULL_TTL_PROOF;
+  const dead = sampleOf(beyond);
   const alive = nodes.flatMap(({ before }) =>
     before.filter(({ from, to }) => from?.reaches === true && to.reaches && to.kind !== 'silent' && to.hop > last.hop),
   );
   // Any of the flows could have been lost by chance.
   const flows = fork.next.reduce((sum, link) => sum + link.flows, 0);
   const { sent, lost } = sampleOf(alive);
-  const answered = fullTtl?.rtts.filter((rtt) => rtt !== null).length ?? 0;
   const isChance = chanceOfMore(dead, { sent: sent + answered, lost }) * flows > thresholds.beginByChance;
   return dead.lost === dead.sent && !isChance;
 }

@@ -122,7 +122,7 @@ class Search {
     this.sendBurst();
     const awaited = awaitedIn(this.trace.packets);
     if (this.asks.length === 0 && awaited.length === 0 && !this.isOpening) {
-      const asks = asksOf(this.trace, this.plan, this.isScouting);
+      const asks = asksOf(this.trace, this.plan, this.isScouting, leftMs);
       if (this.plan.maxPackets <= this.trace.packets.length) return this.finish(asks.length > 0);
       this.asks = [...asks];
       if (this.asks.length > 0) return this.openFor(this.asks);

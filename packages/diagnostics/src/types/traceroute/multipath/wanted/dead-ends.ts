@@ -1,5 +1,6 @@
 import { FULL_TTL } from '../../result-fields.ts';
 import { isFull, type TracePacket } from '../../probing/trace.ts';
+import { answersIn, isAwaited } from '../slots.ts';
 import type { Vertex } from '../vertex.ts';
 import type { Ask, Survey } from '../survey.ts';
 import { isSilentEnd } from './silence.ts';
@@ -11,6 +12,8 @@ const FLOWS = 3;
  * of other flows that it answered afterwards.
  */
 const [LOST, ANSWERED] = [6, 6];
+/** The same if it is not proved that the hop behind is silent: routers that limit their answers take long to prove it. */
+const [LOST_UNSEEN, ANSWERED_UNSEEN] = [9, 9];
 /**
  * Control packets per batch, of a flow that reaches the target: as many as `FLOWS`, so that random loss affects both
  * alike.
@@ -40,11 +43,10 @@ export function deadEndAsks(survey: Survey, packets: readonly TracePacket[]): re
   const full = packets.filter(isFull);
   const unproved = deadEnds(survey)
     .map((vertex) => ({ vertex, own: flowsAt(survey, vertex) }))
-    .filter(({ own }) => {
-      const { asked, answered, isReached } = evidence(own, full, packets);
-      const isProved = asked >= LOST && answered >= ANSWERED;
-      const most = answered > 0 ? MOST_TIMES_LIMITED : MOST_TIMES;
-      return !isReached && !isProved && asked < most * own.length;
+    .filter(({ vertex, own }) => {
+      const found = evidence(own, full, packets);
+      const most = found.answered > 0 ? MOST_TIMES_LIMITED : MOST_TIMES;
+      return !found.isReached && !isProved(vertex, found) && found.asked < most * own.length;
     });
   const before = unproved.flatMap(({ vertex, own }) => own.flatMap((flow) => asksBefore(survey, vertex, flow)));
   if (before.length > 0 || unproved.length === 0) return before;
@@ -77,9 +79,14 @@ function balancerTtl(vertex: Vertex): number {
 export function provedDeadEnds(survey: Survey, packets: readonly TracePacket[]): readonly Vertex[] {
   const full = packets.filter(isFull);
   return deadEnds(survey).filter((vertex) => {
-    const { asked, answered, isReached } = evidence(flowsAt(survey, vertex), full, packets);
-    return !isReached && asked >= LOST && answered >= ANSWERED;
+    const found = evidence(flowsAt(survey, vertex), full, packets);
+    return !found.isReached && isProved(vertex, found);
   });
+}
+
+function isProved({ next, kind }: Vertex, { asked, answered }: Evidence): boolean {
+  const isUnseen = kind === 'router' && next.size === 0;
+  return asked >= (isUnseen ? LOST_UNSEEN : LOST) && answered >= (isUnseen ? ANSWERED_UNSEEN : ANSWERED);
 }
 
 interface Evidence {
@@ -111,13 +118,25 @@ function flowToTarget(packets: readonly TracePacket[]): number | undefined {
   return packets.findLast(isOfTarget)?.flow;
 }
 
-/** Routers beyond which everything is silent, and silence directly after a router that leads other flows on. */
-function deadEnds({ vertices }: Survey): readonly Vertex[] {
-  return vertices.filter((vertex) => {
+/**
+ * Routers beyond which everything is silent, or nothing has answered so far, and silence directly after a router that
+ * leads other flows on.
+ */
+function deadEnds(survey: Survey): readonly Vertex[] {
+  return survey.vertices.filter((vertex) => {
     const { kind, next, parents } = vertex;
-    if (kind === 'router') return next.size > 0 && [...next.keys()].every(isSilentEnd);
+    if (kind === 'router' && next.size === 0) return isUnansweredBeyond(vertex, survey);
+    if (kind === 'router') return [...next.keys()].every(isSilentEnd);
     return isSilentEnd(vertex) && [...parents].every(leadsOn);
   });
+}
+
+/** True if packets of flows at the router were sent to the hop behind, and none was answered. */
+function isUnansweredBeyond(vertex: Vertex, { slots, at }: Survey): boolean {
+  const beyond = [...slots].flatMap(([flow, own]) =>
+    [...own.values()].filter(({ ttl }) => at(flow, ttl - 1) === vertex),
+  );
+  return beyond.length > 0 && beyond.every((slot) => !isAwaited(slot) && answersIn(slot).length === 0);
 }
 
 /** True for a router that leads some flows on; a per-packet balancer has no path that only certain flows take. */

@@ -9,14 +9,19 @@ import { surveyOf, type Ask, type Survey } from '../survey.ts';
  * The packets that the search sends next; none if it is complete. First each vertex is searched at its own risk, then
  * until the sum of the risks of all balancers is as small; at last circles and dead ends are tested, and loss at the
  * target.
+ *
+ * @param isLate true if dead ends are to be tested before all else
  */
 export function nextAsks(
   packets: readonly TracePacket[],
   flows: number,
   maxHops: number,
   room: number,
+  isLate = false,
 ): readonly Ask[] {
   const survey = surveyOf(packets, flows);
+  const late = isLate ? deadEndAsks(survey, packets) : [];
+  if (late.length > 0) return late;
   const asks = wantedAsks(survey, { maxHops, room, balancers: 0 });
   if (asks.length > 0) return asks;
   const balancers = balancersIn(survey);

@@ -2,13 +2,14 @@ import { FULL_TTL } from '../../result-fields.ts';
 import { viewFlows, type FlowView, type TraceLimits } from '../../probing/flow-view.ts';
 import { FULL_QUERIES } from '../../probing/trace-state.ts';
 import { isFull, type TracePacket } from '../../probing/trace.ts';
-import type { Ask } from '../survey.ts';
+import { surveyOf, type Ask } from '../survey.ts';
+import type { Vertex } from '../vertex.ts';
 
 /**
  * The last packets if no flow has reached the target and the first has found no end: to each hop that the first flow
- * has not probed, and one with the full TTL per call, up to `FULL_QUERIES`. The latter are one of the first flow, then
- * of new ones, since all known flows may take a way that is dead; the first that the target answers is followed hop
- * by hop.
+ * has not probed, and one with the full TTL per call, up to `FULL_QUERIES`. The latter are one of the first flow, then of
+ * flows that go another way, then of new ones, since all known flows may take a way that is dead; the first that the
+ * target answers is followed hop by hop.
  */
 export function scoutAsks(packets: readonly TracePacket[], flows: number, limits: TraceLimits): readonly Ask[] {
   const { firstHop, maxHops } = limits;
@@ -25,5 +26,16 @@ export function scoutAsks(packets: readonly TracePacket[], flows: number, limits
   const [{ end, loop }] = views as readonly [FlowView];
   if (end !== null || loop !== null || views.some(({ reached }) => reached)) return [];
   const full = packets.filter(isFull).length;
-  return full < FULL_QUERIES ? [{ flow: full === 0 ? 0 : flows, ttl: FULL_TTL }, ...hopsOf(0)] : hopsOf(0);
+  if (full >= FULL_QUERIES) return hopsOf(0);
+  return [{ flow: full === 0 ? 0 : (flowElsewhere(packets, flows) ?? flows), ttl: FULL_TTL }, ...hopsOf(0)];
+}
+
+/** A flow that passed a router which no flow with a full-TTL packet passed; undefined if there is none. */
+function flowElsewhere(packets: readonly TracePacket[], flows: number): number | undefined {
+  const { slots, at } = surveyOf(packets, flows);
+  const asked = new Set(packets.filter(isFull).map(({ flow }) => flow));
+  const passedBy = (flow: number): readonly Vertex[] =>
+    [...(slots.get(flow)?.keys() ?? [])].flatMap((ttl) => at(flow, ttl) ?? []).filter(({ kind }) => kind === 'router');
+  const passed = new Set([...asked].flatMap(passedBy));
+  return [...slots.keys()].find((flow) => !asked.has(flow) && passedBy(flow).some((vertex) => !passed.has(vertex)));
 }

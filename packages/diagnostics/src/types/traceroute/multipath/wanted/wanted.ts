@@ -6,21 +6,28 @@ import type { Ask } from '../survey.ts';
 import { nextAsks } from './next-asks.ts';
 import { scoutAsks } from './scouts.ts';
 
+/** Time in which ways that seem to be dead are tested before further ones are searched. */
+const DEAD_END_MS = 10_000;
+
 /**
  * The next packets: of the search for paths, then to a target that no flow has reached; none if there is no more to
  * ask.
  *
- * @param isOfTarget true to ask the target only
+ * @param isOfTarget true to ask the target first, and no path while it is silent
+ * @param leftMs time that is left
  */
-export function asksOf(trace: Trace, plan: SearchPlan, isOfTarget: boolean): readonly Ask[] {
-  const asks = isOfTarget ? [] : pathAsks(trace, plan);
-  return asks.length > 0 ? asks : targetAsks(trace, plan);
+export function asksOf(trace: Trace, plan: SearchPlan, isOfTarget: boolean, leftMs: number): readonly Ask[] {
+  const ofTarget = isOfTarget ? targetAsks(trace, plan) : [];
+  if (ofTarget.length > 0) return ofTarget;
+  const paths = isOfTarget && !hasArrived(trace) ? [] : pathAsks(trace, plan, leftMs);
+  return paths.length > 0 ? paths : targetAsks(trace, plan);
 }
 
 /** The next packets of the search for paths; none if it is complete. */
-export function pathAsks(trace: Trace, plan: SearchPlan): readonly Ask[] {
+export function pathAsks(trace: Trace, plan: SearchPlan, leftMs = Infinity): readonly Ask[] {
   const room = roomOf(trace, plan);
-  return nextAsks(countedOf(trace), plan.flows.length, plan.maxHops, room).slice(0, room);
+  const isLate = leftMs < DEAD_END_MS;
+  return nextAsks(countedOf(trace), plan.flows.length, plan.maxHops, room, isLate).slice(0, room);
 }
 
 function targetAsks(trace: Trace, plan: SearchPlan): readonly Ask[] {
