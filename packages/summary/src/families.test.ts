@@ -322,6 +322,26 @@ describe('the second of two measurements that both work', () => {
   });
 });
 
+describe('the certificates of two measurements', () => {
+  const over = (four: object, six: object): Result<'http'> => {
+    const { startedAt: _startedAt, finishedAt: _finishedAt, ...other } = http(200, { tls: tls('02', six) });
+    return {
+      ...http(200, { tls: tls('01', four) }),
+      otherFamily: { ...other, family: 6 },
+    } as unknown as Result<'http'>;
+  };
+  const textsOf = (four: object, six: object): readonly string[] =>
+    summaryOf('http', { 'fra-1': over(four, six) }).findings.flatMap(({ code, text }) =>
+      code === 'certificate_expires_soon' ? text : [],
+    );
+
+  it('are judged both, without a repetition', () => {
+    expect(textsOf({ daysLeft: 90 }, { daysLeft: 3 })).toEqual([expect.stringMatching(/^Over IPv6: .*3 days/)]);
+    expect(textsOf({ daysLeft: 3 }, { daysLeft: 3 })).toEqual([expect.not.stringMatching(/^Over/)]);
+    expect(textsOf({ daysLeft: 90 }, { daysLeft: 90 })).toEqual([]);
+  });
+});
+
 describe('a check over both families, one of which a probe could not measure', () => {
   it('has the verdict of the other, and says which was not measured', () => {
     const {

@@ -8,11 +8,13 @@ import { ofType, type ProbeResult, type SparseResultOf } from './probe-result.ts
 import { findEnds } from './traceroute/ends.ts';
 import { findLosses } from './traceroute/losses.ts';
 import { tracesOf } from './traceroute/trace.ts';
+import { findCertificates } from './types/certificates.ts';
 import { findPing } from './types/ping.ts';
+import { findTls } from './types/tls.ts';
 
 /**
- * Loss, jitter, ICMP errors and faults of the path in the second measurements of a check over both families, as in the
- * first ones.
+ * Loss, jitter, ICMP errors, faults of the path and of certificates in the second measurements of a check over both
+ * families, as in the first ones. What is true of the certificates of both is not repeated.
  */
 export function findOverOther(
   type: string,
@@ -21,7 +23,10 @@ export function findOverOther(
 ): readonly FindingDraft[] {
   return ([4, 6] as const).flatMap((family) => {
     const own = probeResults.flatMap((probeResult) => secondOver(family, probeResult));
+    const firsts = probeResults.filter(({ probe }) => own.some((second) => second.probe === probe));
+    const ofFirsts = type === 'http' ? findingsOf(type, firsts, placeOf) : [];
     return findingsOf(type, own, placeOf)
+      .filter(({ code, text }) => !ofFirsts.some((first) => first.code === code && first.text === text))
       .filter(({ code }) => code !== 'probes_older')
       .map((finding) => ({
         ...finding,
@@ -46,6 +51,10 @@ function findingsOf(
   const { silent, notMeasured } = partitionByOutcome(type, own);
   const isMeasured = (probeResult: ProbeResult): boolean => !notMeasured.includes(probeResult);
   if (type === 'ping') return findPing(ofType<'ping'>(own.filter(isMeasured)));
+  if (type === 'http') {
+    const measured = ofType<'http'>(own.filter(isMeasured));
+    return [...findCertificates(measured), ...findTls(measured)];
+  }
   if (type !== 'traceroute') return [];
   const traces = tracesOf(ofType<'traceroute'>(own.filter((one) => isMeasured(one) || isTooLarge(one.result))));
   return [...findLosses(traces), ...findEnds(traces, silent, placeOf)];
