@@ -39,6 +39,11 @@ const laterPage = later(httpCheck, 'httpLaterAAAAAAAAAAAAA', () => ({
   statusCode: 302,
   timings: { dns: 5, connect: 20, tls: 25, firstByte: 900, download: 5, total: 955 },
 }));
+const laterCertificate = later(httpCheck, 'certLaterAAAAAAAAAAAAA', ({ tls }) => {
+  const { chain, ...others } = tls as { readonly chain: readonly object[] };
+  const fingerprint256 = Array.from({ length: 32 }, () => 'AB').join(':');
+  return { tls: { ...others, chain: [{ ...chain[0], fingerprint256 }, ...chain.slice(1)] } };
+});
 const laterPort = later(tcpCheck, 'portLaterAAAAAAAAAAAAA', () => ({
   rt: 1287.4,
   attempts: [1287.4, 1300, 1304.9].map((rt) => ({ rt, error: null })),
@@ -67,7 +72,7 @@ describe('the comparison of two checks', () => {
   afterAll(async () => browser?.close());
 
   beforeEach(async () => {
-    showcase = await startShowcase({ checks: [...worldChecks, laterTrace, laterPage, laterPort] });
+    showcase = await startShowcase({ checks: [...worldChecks, laterTrace, laterPage, laterPort, laterCertificate] });
     if (browser !== undefined) tab = await browser.openTab(showcase.url);
   });
   afterEach(async () => {
@@ -105,6 +110,19 @@ describe('the comparison of two checks', () => {
       expect(tab.faults).toEqual([]);
     });
   }
+
+  itInBrowser('breaks no word about the certainty of long values', async () => {
+    await tab.page.setViewport({ width: 1_000, height: 900 });
+    await tab.page.goto(`${showcase.url}/c/${httpCheck.testId}/compare/${laterCertificate.testId}`);
+    await untilText(tab.page, 'certificate: fingerprint256');
+
+    const lines = `[...document.querySelectorAll('.differences .badge')].map((badge) => {
+      const words = document.createRange();
+      words.selectNodeContents(badge.lastChild);
+      return new Set([...words.getClientRects()].map(({ top }) => top)).size;
+    })`;
+    expect(new Set((await tab.page.evaluate(lines)) as readonly number[])).toEqual(new Set([1]));
+  });
 
   itInBrowser('has both values of a port in view on a phone, and shows that a wide table can be scrolled', async () => {
     await tab.page.setViewport({ width: 390, height: 900 });
