@@ -14,6 +14,14 @@ export function measurementsOf(probeResult: ProbeResult): Measurements | undefin
   return family === 6 ? { 4: probeResult, 6: other } : { 4: other, 6: probeResult };
 }
 
+/** Results of two checks; if only one is over both families, its measurement over the family of the other. */
+export function overOneFamily([a, b]: readonly [ProbeResult, ProbeResult]): readonly [ProbeResult, ProbeResult] {
+  const [ofA, ofB] = [measurementsOf(a), measurementsOf(b)];
+  if ((ofA === undefined) === (ofB === undefined)) return [a, b];
+  const family = soleFamilyOf(ofA === undefined ? a : b);
+  return family === undefined ? [a, b] : [ofA?.[family] ?? a, ofB?.[family] ?? b];
+}
+
 /** The family of a result over one; undefined if it is not known. That of dns is the family of the resolver. */
 export function soleFamilyOf({ result }: ProbeResult): Family | undefined {
   const { resolvedIp, family } = result as SparseResultOf<'dns'>;

@@ -1,6 +1,6 @@
 import type { Difference, DifferenceSubject, Family, ProbeComparison } from '@vantage/contract';
 
-import { measurementsOf, soleFamilyOf } from '../measurements.ts';
+import { measurementsOf, overOneFamily, soleFamilyOf } from '../measurements.ts';
 import { ofType, type ProbeResult } from '../probe-result.ts';
 import { tracesOf } from '../traceroute/trace.ts';
 import { thresholds } from '../thresholds.ts';
@@ -41,8 +41,7 @@ export function compareProbe(
   const request = [...requestDifferences(type, a, b), ...familiesDifference(ofA !== undefined, ofB !== undefined)];
   if (ofA === undefined || ofB === undefined) {
     const family = soleFamilyOf(ofA === undefined ? a : b);
-    const like = (one: ProbeResult): ProbeResult => (family && measurementsOf(one)?.[family]) ?? one;
-    const { differences, ...draft } = compareMeasurements(type, like(a), like(b), count, evidence, family);
+    const { differences, ...draft } = compareMeasurements(type, ...overOneFamily([a, b]), count, evidence, family);
     return { differences: [...request, ...differences], ...draft };
   }
   const over = (family: Family): ProbeDraft =>

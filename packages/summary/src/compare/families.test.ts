@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 
 import { bad, type Result } from '../../test/cases.ts';
 import { compared } from '../../test/compared.ts';
-import { lost, ping, trace } from '../../test/results.ts';
+import { http, lost, ping, tls, trace } from '../../test/results.ts';
 
 describe('a comparison of checks over both families', () => {
   type Ping = Result<'ping'>;
@@ -77,6 +77,19 @@ describe('a comparison of checks over both families', () => {
     expect(textsIn(over(fast, fast), six)).toEqual([
       'address families both → one',
       expect.stringMatching(/^median round trip 21 ms → 81 ms/),
+    ]);
+  });
+
+  it('doubts no certificate that only the other family of a check has', () => {
+    const { startedAt: _startedAt, finishedAt: _finishedAt, ...other } = http(200, { tls: tls('02') });
+    const both = { ...http(200, { tls: tls('01') }), otherFamily: { ...other, resolvedIp: '2001:db8::1', family: 6 } };
+    const six = { ...http(200, { tls: tls('01') }), resolvedIp: '2001:db8::1' };
+    const { differences } = compared('http', { 'fra-1': six }, { 'fra-1': both as unknown as Result<'http'> }).probes[
+      'fra-1'
+    ]!;
+
+    expect(differences.filter(({ subject }) => subject === 'certificate')).toMatchObject([
+      { a: ['01'], b: ['02'], certain: true },
     ]);
   });
 

@@ -1,4 +1,4 @@
-import { measurementsOf } from '../measurements.ts';
+import { measurementsOf, overOneFamily } from '../measurements.ts';
 import type { ProbeResult, SparseResultOf } from '../probe-result.ts';
 import { dataOf } from '../dns-answer.ts';
 import { uncertainly, type DifferenceDraft } from './difference.ts';
@@ -38,7 +38,8 @@ export function rotationDoubts(
   const [inA, inB] = [a, b].map((probeResults) => {
     return (key: string): ReadonlySet<string> => new Set(probeResults.flatMap((one) => rotating[key]!(one)));
   }) as [(key: string) => ReadonlySet<string>, (key: string) => ReadonlySet<string>];
-  return ([ofA, ofB], difference) => {
+  return (own, difference) => {
+    const [ofA, ofB] = overOneFamily(own);
     const key = difference.name === null ? difference.subject : `${difference.subject} ${difference.name}`;
     const valuesOf = rotating[key];
     if (valuesOf === undefined || !difference.certain) return difference;
