@@ -178,7 +178,7 @@ describe('a load', () => {
   it('counts nothing before the start of a check, though a timer was early', async () => {
     const { times } = await load(['--rate', '600']);
 
-    // Loopback requests take some time; one sent before its due time would be negative.
+    // An early request counts from when it is sent: counted from when it is due, its time could be negative.
     expect(times.post.percentiles[0]![1]).toBeGreaterThan(0);
   });
 

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
-/** Changes the Node.js version in the module record of an add-on, as if it was compiled for another release. */
+/** Changes the `NODE_MODULE_VERSION` of an add-on, as if it was compiled for another release of Node.js. */
 export function claimAnotherNode(binary: string): void {
   const bytes = readFileSync(binary);
   // The version, then flags and a handle that are 0 until it is loaded.
