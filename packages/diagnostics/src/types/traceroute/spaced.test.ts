@@ -165,6 +165,20 @@ describe('the packets that follow a trace with loss at the target', () => {
     });
   });
 
+  it('do not follow rounds behind a limit that answers the first packets and then one a second', async () => {
+    let [left, nextMs] = [6, 0];
+    const target: Answer = (sent) => {
+      if (left === 0 && performance.now() < nextMs) return [];
+      left = Math.max(0, left - 1);
+      nextMs = performance.now() + 900;
+      return [answered(sent)];
+    };
+    const { outcome } = await traceOver(to(target), { rounds: 5 }, inTime);
+
+    expect(outcome.hops?.at(-1)?.rtts).toEqual([20, 20, 20, 20, 20]);
+    expect(outcome.spaced).toBeUndefined();
+  });
+
   it('do not follow a limit that answers the first packets, more than count at the target’s hop', async () => {
     let left = 4;
     const target: Answer = (sent) => ((left -= 1) < 0 ? [] : [answered(sent)]);

@@ -1,17 +1,17 @@
 import type { TracePacket } from '../probing/trace.ts';
 import type { Trace } from '../probing/trace-state.ts';
+import { TOGETHER_MS } from '../options/spaced-results.ts';
 import { FULL_TTL } from '../result-fields.ts';
 
 /** Unanswered packets to hops where routers answered others, from which loss is suspected at the target too. */
 const DOUBTED_ON_WAY = 3;
 
 /**
- * True if the target left a packet unanswered that was awaited, or answered a later one of its flow, or if a trace that
- * was cut lost several on the way. A single packet is ordinary, but of the few that a trace sends it is often all that
- * loss takes.
+ * True if the target left a packet unanswered that was awaited, or answered one of its flow that left just after it. A
+ * single packet is ordinary, but of the few that a trace sends it is often all that loss takes.
  *
  * @param isOfAllFlows true after a search for all paths, which awaits all of its packets, not just those that count at
- *   the target's hop
+ *   the target’s hop
  */
 export function isDoubtful(trace: Trace, isOfAllFlows: boolean): boolean {
   if (countsAtTarget(trace, isOfAllFlows).lost > 0 || isOvertaken(trace)) return true;
@@ -42,15 +42,17 @@ export function countsAtTarget(
 }
 
 /**
- * True if the target answered a packet of a flow, and not one that left before it. More packets of a trace go that far
- * than count at its hop; of these a target that limits its answers answers the first ones.
+ * True if the target answered a packet of a flow, and not one that left just before it. More packets of a trace go that
+ * far than count at its hop; of these a target that limits its answers answers the first ones. Not with rounds: answers
+ * to these packets that come as the rounds begin are not read.
  */
 function isOvertaken(trace: Trace): boolean {
-  return trace.views.some((_, flow) => {
-    const own = trace.packets.filter((packet) => packet.flow === flow && isBeyond(trace, packet));
-    const last = own.findLastIndex(({ answer }) => answer?.kind === 'target');
-    return own.slice(0, Math.max(0, last)).some(({ answer }) => answer === null);
-  });
+  if (trace.rounds !== undefined) return false;
+  const reached = trace.packets.filter((packet) => packet.sentMs !== null && isBeyond(trace, packet));
+  const answered = reached.filter(({ answer }) => answer?.kind === 'target');
+  const isJustBefore = (lost: TracePacket, later: TracePacket): boolean =>
+    lost.flow === later.flow && lost.index < later.index && later.sentMs! - lost.sentMs! <= TOGETHER_MS;
+  return reached.some((lost) => lost.answer === null && answered.some((later) => isJustBefore(lost, later)));
 }
 
 function isBeyond({ views }: Trace, { flow, ttl }: TracePacket): boolean {

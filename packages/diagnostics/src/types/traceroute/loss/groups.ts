@@ -1,3 +1,5 @@
+import { TOGETHER_MS } from '../options/spaced-results.ts';
+
 /** One packet of a group that is sent together. */
 export interface SpacedPacket {
   readonly group: number;
@@ -18,11 +20,6 @@ export interface Groups {
   readonly reordered: number;
 }
 
-/**
- * Longest time from the first packet of a group to its last, milliseconds: a limit of 10 answers a second gives the
- * next after 100.
- */
-const TOGETHER_MS = 5;
 /** Groups with an order that no limit has, from which loss is proved. */
 const PROVED_GROUPS = 2;
 /** Lost handshakes from which loss is proved, whatever their order. */

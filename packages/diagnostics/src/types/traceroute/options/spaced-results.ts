@@ -4,6 +4,11 @@ import { wantsAllFlows } from './packet-counts.ts';
 
 /** Packets that are sent together, and most such groups. */
 export const [GROUP_PACKETS, MAX_GROUPS] = [4, 10] as const;
+/**
+ * Longest time between packets that leave together, milliseconds: a limit of 10 answers a second gives the next after
+ * 100.
+ */
+export const TOGETHER_MS = 5;
 /** Most packets to the target that tell its loss from limits of its answers. */
 export const MAX_SPACED_PACKETS = GROUP_PACKETS * MAX_GROUPS;
 /** Time for a check without them, and without rounds. */
