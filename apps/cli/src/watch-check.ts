@@ -25,7 +25,7 @@ interface WatchOptions {
  * differ by time alone. A service that is unreachable, busy or without a suitable probe is asked again, and without the
  * probes that were removed meanwhile; any other refusal ends the watch.
  *
- * @returns the exit status: that of the last run
+ * @returns the exit status: that of the last run, `interrupted` if none has ended
  */
 export async function watchCheck(options: WatchOptions): Promise<number> {
   const { everySeconds, signal } = options;

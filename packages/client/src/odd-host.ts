@@ -149,7 +149,7 @@ function canonicalOf(numbers: string): string | undefined {
   return URL.canParse(url) ? new URL(url).hostname : undefined;
 }
 
-/** The address without leading zeros, if it has some. */
+/** The address without leading zeros, if it has some and browsers read another address. */
 function decimalOf(numbers: string): readonly string[] {
   const decimal = numbers.replaceAll(/(?<=^|\.)0+(?=\d)/g, '');
   return decimal !== numbers && isDecimalQuad(decimal) && decimal !== canonicalOf(numbers) ? [decimal] : [];

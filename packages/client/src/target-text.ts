@@ -34,7 +34,7 @@ export function hostFor(hostKind: 'host' | 'url' | 'name', text: string): string
   }
 }
 
-/** The URL that a text without a scheme means: with https, but on the port of http. */
+/** The URL that a text without a scheme means: with http on port 80, else with https. */
 function urlOf(text: string): string {
   const [, authority = '', rest = ''] = /^([^/?#]*)(.*)$/s.exec(text) ?? [];
   const { host, port } = readTarget(authority);

@@ -175,7 +175,7 @@ class ReplyWatch {
   }
 }
 
-/** Milliseconds until a timeout; infinite once it has passed, when other conditions decide. */
+/** Milliseconds until a timeout; infinite without one, and once it has passed, when other conditions decide. */
 function leftOf(since: number | undefined, limit: number | undefined, now: number): number {
   if (since === undefined || limit === undefined || since + limit <= now) return Number.POSITIVE_INFINITY;
   return Math.max(1, since + limit - now);

@@ -157,7 +157,8 @@ export function dnsReason(result: Dns): string | undefined {
 }
 
 /**
- * The reason if a dns check did not find a server to ask; undefined for other types, whose results have no record type.
+ * The reason if a dns check did not find a server to ask; undefined for a fault of the probe, and for other types,
+ * whose results have no record type.
  */
 function unfound({ recordType, trace, error }: Dns): string | undefined {
   if (recordType === undefined || error?.source === 'probe') return undefined;

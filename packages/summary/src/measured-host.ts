@@ -13,7 +13,7 @@ export function measuredHost({ type, host }: Check, all: readonly ProbeResult[])
   return `${shown(host, 120)}${measuredPart(type, all)}`;
 }
 
-/** ` (192.0.2.1, one of its 2 IPv4 addresses)`; empty if these results measured all known addresses of the name. */
+/** ` (192.0.2.1, one of its 2 IPv4 addresses)`; empty if these results measured all known addresses, or none. */
 export function measuredPart(type: string, all: readonly ProbeResult[]): string {
   if (!ofAddress.has(type)) return '';
   const probeResults = type === 'http' ? all.filter(isOfHost) : all;

@@ -68,7 +68,10 @@ function faultsOf(error: unknown): readonly RepeatFault[] {
   });
 }
 
-/** The request of the check without its `screenshot` option; with the check's probes if another browser sent it. */
+/**
+ * The request of the check without its `screenshot` option; with the check's probes if this browser does not remember
+ * it.
+ */
 function checkToRepeat(check: CheckData): Readonly<Record<string, unknown>> {
   const { type, host, results } = check;
   const asked: Asked = { type, host, ...requestFieldsOf(askedOf(check)), probes: Object.keys(results) };

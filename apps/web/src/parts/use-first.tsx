@@ -10,7 +10,7 @@ const LONG = 16;
 const ROWS_A_FRAME = 4;
 
 /**
- * The first of many rows, and a button for the others; null if all are displayed.
+ * The first of many rows, and a button for the others; null once all are wanted.
  *
  * @param step rows added per frame
  */

@@ -106,7 +106,7 @@ function passingRefusals(trace: Trace): readonly PathRefusal[] {
   });
 }
 
-/** The round in which the target was reached for the first time, as text; undefined if that was the first round. */
+/** The first round that reached the target, as text; undefined if unknown, round 1, or if it answered the full TTL. */
 function lateStart({ probeResult: { result }, fullTtl }: Trace): string | undefined {
   const [first] = result.targetHops ?? [];
   const isKnown = fullTtl?.rtts.some((rtt) => rtt !== null) === true;
