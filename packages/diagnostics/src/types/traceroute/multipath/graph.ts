@@ -1,6 +1,6 @@
 import type { TracePacket } from '../probing/trace.ts';
 import { kindOfBalancer, type BalancerKind } from './kinds.ts';
-import { addressIn, answersIn, isOfTarget, seenAs, SILENT } from './slots.ts';
+import { addressIn, answersIn, isOfTarget, seenAs, SILENT, type Slot } from './slots.ts';
 import type { Vertex } from './vertex.ts';
 import type { Survey } from './survey.ts';
 
@@ -21,6 +21,8 @@ export interface GraphLink {
   readonly flows: Set<number>;
   /** Packets whose TTL ends at the far end of the link. */
   readonly packets: TracePacket[];
+  /** True if a silent router at its hops may explain what seems to be the link. */
+  readonly isDoubtful: boolean;
 }
 
 export interface Graph {
@@ -35,22 +37,27 @@ export const PROBE = 'probe';
 
 /**
  * Nodes and links that packets took. Links between two hops behind a per-packet balancer are absent unless one of
- * them is a single router: nothing reveals which router leads to which.
+ * them is a single router: nothing reveals which router leads to which. If packets are lost at the hop of the single
+ * one, a silent router may be there too.
  */
 export function graphOf(survey: Survey): Graph {
   const nodes = new Map<string, GraphNode>();
   const links = new Map<string, GraphLink>();
   const keysOf = keysIn(survey);
-  const add = (from: string, to: string): void => {
+  const doubtful = doubtfulIn(survey);
+  const add = (from: string, to: string, isDoubtful: boolean): void => {
     const key = `${from} ${to}`;
-    if (from !== to && !links.has(key)) links.set(key, { from, to, flows: new Set(), packets: [] });
+    const known = links.get(key);
+    if (from === to || (known !== undefined && (isDoubtful || !known.isDoubtful))) return;
+    links.set(key, { from, to, flows: new Set(), packets: [], isDoubtful });
   };
   for (const vertex of [survey.probe, ...survey.vertices].toSorted((a, b) => a.ttl - b.ttl)) {
     if (vertex.kind !== 'probe') noteNodes(nodes, vertex, keysOf(vertex));
+    const isDoubtful = doubtful.has(vertex);
     for (const next of vertex.next.keys()) {
       if (vertex.kind === 'cloud' && next.kind === 'cloud') continue;
       for (const from of keysOf(vertex)) {
-        for (const to of keysOf(next)) add(from, to);
+        for (const to of keysOf(next)) add(from, to, isDoubtful);
       }
     }
   }
@@ -63,6 +70,34 @@ export function graphOf(survey: Survey): Graph {
     return vertex.kind === 'end' && ttl > 1 && key === keyAt(flow, ttl - 1) ? undefined : key;
   };
   return { nodes: [...nodes.values()], links: [...links.values()], keyAt };
+}
+
+/**
+ * The vertices from which a per-packet balancer proves links by a single router at a hop, although packets to that hop
+ * were lost: a silent router may be there, too.
+ */
+function doubtfulIn({ vertices, slots, at }: Survey): ReadonlySet<Vertex> {
+  const lossy = new Set(
+    [...slots.values()].flatMap((own) =>
+      [...own.values()].filter(hasLost).flatMap(({ flow, ttl }) => at(flow, ttl - 1) ?? []),
+    ),
+  );
+  const doubtful = new Set<Vertex>();
+  for (const vertex of vertices.toSorted((a, b) => a.ttl - b.ttl)) {
+    const { kind, isPacketwise, parents } = vertex;
+    const isChosen = isPacketwise || [...parents].some((one) => isByPacket(one) || doubtful.has(one));
+    const isAlone = kind === 'cloud' ? !lossy.has(vertex) : ![...parents].some((one) => lossy.has(one));
+    if (!isAlone && (kind === 'cloud' || isChosen)) doubtful.add(vertex);
+  }
+  return doubtful;
+}
+
+function isByPacket({ kind, isPacketwise }: Vertex): boolean {
+  return kind === 'cloud' || isPacketwise;
+}
+
+function hasLost({ packets }: Slot): boolean {
+  return packets.some(({ answer, isGivenUp }) => answer === null && isGivenUp);
 }
 
 type KeysOf = (vertex: Vertex) => readonly string[];

@@ -16,6 +16,7 @@ export function multipathOf(trace: Trace, format: HopFormat): Multipath {
   const graph = graphOf(survey);
   const index = new Map(graph.nodes.map(({ key }, at) => [key, at]));
   const reaching = reachingOf(graph, survey, trace);
+  const shown = graph.links.filter(({ isDoubtful }) => !isDoubtful);
   const broken = new Set(provedDeadEnds(survey, trace.packets).map(({ key }) => key));
   return {
     complete: !trace.isCut && trace.isIncomplete !== true && trace.failure === null,
@@ -24,7 +25,7 @@ export function multipathOf(trace: Trace, format: HopFormat): Multipath {
       ...nodeOf(node, reaching, trace, format),
       ...(broken.has(node.key) && !reaching.has(node.key) ? { broken: true as const } : {}),
     })),
-    links: graph.links.map(({ from, to, flows, packets }) => {
+    links: shown.map(({ from, to, flows, packets }) => {
       const rtts = packets.flatMap((packet) => rttOf(packet) ?? []);
       return {
         from: from === PROBE ? null : index.get(from)!,
