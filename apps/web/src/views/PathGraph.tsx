@@ -6,6 +6,7 @@ import { useGrowing } from '../parts/use-growing.ts';
 import { Edges, Nodes, type Drawing } from './graph-shares.tsx';
 import { layOutPaths } from './layout-paths.ts';
 import { NETWORK_COLOURS, networksOf } from './networks.ts';
+import { targetTexts } from './target-text.ts';
 
 /** Window width in pixels below which the graph is compact, without names of routers that a single probe has seen. */
 const NARROW = 760;
@@ -16,11 +17,13 @@ const TOP = 26;
 interface PathGraphProps {
   readonly paths: Paths;
   readonly host: string;
+  /** The probes of a check between two. */
+  readonly between: readonly string[] | undefined;
   readonly onChoose: (probe: string) => void;
 }
 
 /** Routers as dots coloured by network; line width shows the number of probes on a link. */
-export function PathGraph({ paths, host, onChoose }: PathGraphProps): JSX.Element {
+export function PathGraph({ paths, host, between, onChoose }: PathGraphProps): JSX.Element {
   const shown = useMemo(() => withoutTails(paths), [paths]);
   const layout = useMemo(() => layOutPaths(shown), [shown]);
   const networks = useMemo(() => networksOf(paths), [paths]);
@@ -35,11 +38,11 @@ export function PathGraph({ paths, host, onChoose }: PathGraphProps): JSX.Elemen
       layout,
       colours: new Map(networks.map(({ asn, colour }) => [asn, colour])),
       breaks: new Set(broken.map(({ node }) => node)),
-      host,
+      targetText: targetTexts(paths.nodes, host, between),
       isNarrow,
       letters: Math.floor(columnWidth / 6),
     };
-  }, [paths, layout, host, isNarrow, columnWidth]);
+  }, [paths, layout, host, between, isNarrow, columnWidth]);
   return (
     <>
       <div

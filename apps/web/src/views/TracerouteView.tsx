@@ -40,7 +40,7 @@ export function TracerouteView({ check, rows, isAll, summary, nameOf, onChoose }
       ) : (
         <>
           {check.between === undefined ? null : <directions.View between={check.between} results={results} />}
-          <PathGraph paths={drawnPaths} host={check.host} onChoose={onChoose} />
+          <PathGraph paths={drawnPaths} host={check.host} between={check.between} onChoose={onChoose} />
           {rest}
           <Ends paths={paths} nameOf={nameOf} onChoose={onChoose} />
         </>

@@ -13,7 +13,7 @@ export interface Drawing {
   readonly colours: ReadonlyMap<string, number>;
   /** Ids of the nodes beyond which a path is broken. */
   readonly breaks: ReadonlySet<string>;
-  readonly host: string;
+  readonly targetText: (node: PathNode) => readonly string[];
   readonly isNarrow: boolean;
   /** Number of characters that fit between two columns. */
   readonly letters: number;

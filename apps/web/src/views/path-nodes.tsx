@@ -12,12 +12,13 @@ export function NodeShape({ node }: { readonly node: PathNode }): JSX.Element {
 
 export function NodeText(props: {
   readonly node: PathNode;
-  readonly host: string;
+  /** Texts of a target, one for each line. */
+  readonly targetText: (node: PathNode) => readonly string[];
   readonly isNarrow: boolean;
   /** Number of characters that fit between two columns. */
   readonly letters: number;
 }): JSX.Element | null {
-  const { node, host, isNarrow, letters } = props;
+  const { node, targetText, isNarrow, letters } = props;
   if (node.kind === 'probe') {
     return (
       <text x="-14" y="4" text-anchor="end" class="name">
@@ -27,8 +28,12 @@ export function NodeText(props: {
   }
   if (node.kind === 'target') {
     return (
-      <text x="17" y="4" class="name">
-        {shorten(host, isNarrow ? 8 : 15)}
+      <text y="4" class="name">
+        {targetText(node).map((line, index) => (
+          <tspan key={line} x="17" dy={index === 0 ? 0 : 13} class={index === 0 ? undefined : 'network'}>
+            {shorten(line, isNarrow ? 8 : 15)}
+          </tspan>
+        ))}
       </text>
     );
   }

@@ -11,6 +11,7 @@ import { phasesOf } from '../phases.ts';
 import { slotsFor } from './packet-slots.ts';
 import { scaleTo } from './scale.ts';
 import { reachedText } from './reached-text.ts';
+import { targetTexts } from './target-text.ts';
 import { stopText } from './stop-text.ts';
 
 describe('the common name of a certificate', () => {
@@ -91,6 +92,17 @@ describe('the note about the paths', () => {
     expect(of({ reached: true, resolvedIp: '2001:db8::1', otherFamily: { family: 4, reached: false } })).toBe(
       '0 of 1 probe reached the target over IPv4, 1 of 1 over IPv6',
     );
+  });
+});
+
+describe('the text at a target of the paths', () => {
+  const target = (ip: string, ...probes: readonly string[]) => ({ kind: 'target' as const, ip, probes: [...probes] });
+  const [four, six] = [target('192.0.2.1', 'fra-1'), target('2001:db8::1', 'fra-1')];
+
+  it('is the host, of several targets with the address, and of two probes the other one', () => {
+    expect(targetTexts([four], 'example.com', undefined)(four)).toEqual(['example.com']);
+    expect(targetTexts([four, six], 'example.com', undefined)(six)).toEqual(['example.com', '2001:db8::1']);
+    expect(targetTexts([four, six], 'fra-1 ↔ nyc-1', ['fra-1', 'nyc-1'])(four)).toEqual(['nyc-1']);
   });
 });
 
