@@ -271,6 +271,15 @@ describe('the second of two measurements that fails', () => {
     );
   });
 
+  it('degrades the verdict if all replies came late', () => {
+    const anomalies = { late: 4, duplicates: 0, reordered: 0, corrupted: 0 };
+    const late = ping([null, null, null, null], { anomalies });
+    const { verdict, findings } = summaryOf('ping', { 'fra-1': withSecond('ping', ping([5, 5, 5, 5]), late) });
+
+    expect(verdict).toBe('degraded');
+    expect(findings.map(({ code }) => code)).toEqual(['replies_odd']);
+  });
+
   it('has none if the probe could not measure', () => {
     const { verdict, findings } = summaryOf('traceroute', {
       'fra-1': withSecond('traceroute', clean, bad('probe_interrupted', {}, { result: 'error', source: 'probe' })),

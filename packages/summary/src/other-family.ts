@@ -36,6 +36,14 @@ export function findOverOther(
   });
 }
 
+/** True if the target answers over a second family, with faults. */
+export function isImpairedOverOther(type: string, probeResults: readonly ProbeResult[]): boolean {
+  return ([4, 6] as const).some((family) => {
+    const own = probeResults.flatMap((probeResult) => secondOver(family, probeResult));
+    return [...partitionByOutcome(type, own).of.values()].includes('impaired');
+  });
+}
+
 /** The second measurement, if it is over this family and says something about the target or the path. */
 function secondOver(family: Family, probeResult: ProbeResult): readonly ProbeResult[] {
   const second = measurementsOf(probeResult)?.[family];

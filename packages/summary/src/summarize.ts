@@ -16,7 +16,7 @@ import { findFamilies } from './families.ts';
 import { findLatencies } from './latency.ts';
 import { findNames } from './names.ts';
 import { otherTraces } from './measurements.ts';
-import { findOverOther } from './other-family.ts';
+import { findOverOther, isImpairedOverOther } from './other-family.ts';
 import { byText, ofType, probeResultsOf, type ProbeFacts, type ProbeResult } from './probe-result.ts';
 import { findingRules } from './rules.ts';
 import { findScopes } from './scopes.ts';
@@ -71,7 +71,7 @@ export function summarize(check: Check, probes: ReadonlyMap<string, ProbeFacts>,
     ...findStalled(type, probeResults),
     ...findUnmeasured(partition.notMeasured, partition.counted.length),
   ].toSorted(byGravity);
-  const verdict = verdictOf(partition, findings);
+  const verdict = verdictOf(partition, findings, isImpairedOverOther(type, probeResults));
   const { up, down, counted } = partition;
   return {
     checkId: testId,
@@ -162,12 +162,16 @@ function groupsOfType(type: string, probeResults: readonly ProbeResult[]): reado
   }
 }
 
-function verdictOf({ up, down, counted, of }: Partition, findings: readonly FindingDraft[]): Verdict {
+function verdictOf(
+  { up, down, counted, of }: Partition,
+  findings: readonly FindingDraft[],
+  isImpairedElsewhere: boolean,
+): Verdict {
   if (counted.length === 0) return 'unknown';
   if (up.length === 0) return 'down';
   if (down.length > 0) return 'partial';
   const isImpaired = [...of.values()].includes('impaired');
-  return isImpaired || findings.some(isDegrading) ? 'degraded' : 'up';
+  return isImpaired || isImpairedElsewhere || findings.some(isDegrading) ? 'degraded' : 'up';
 }
 
 function isDegrading({ code, severity }: FindingDraft): boolean {
