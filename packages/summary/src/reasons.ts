@@ -61,14 +61,17 @@ function resolverReason(result: SparseResultOf<'dns'>): string | undefined {
 }
 
 function reasonOfAny(probeResult: ProbeResult): string {
-  const { error, statusCode, url, http2Error, rcode, ttl, size } = probeResult.result as SparseResultOf<'http'> &
-    Pick<SparseResultOf<'dns'>, 'rcode'> &
-    Pick<SparseResultOf<'ping'>, 'ttl' | 'size'>;
+  const { error, statusCode, url, http2Error, rcode, ttl, size, sourcePort } =
+    probeResult.result as SparseResultOf<'http'> &
+      Pick<SparseResultOf<'dns'>, 'rcode'> &
+      Pick<SparseResultOf<'traceroute'>, 'sourcePort'> &
+      Pick<SparseResultOf<'ping'>, 'ttl' | 'size'>;
   const code = error?.code;
   if (failsByClock(probeResult.result)) return 'the clock of the probe is wrong';
   const dns = dnsReason(probeResult.result);
   if (dns !== undefined) return dns;
   if (code === undefined || !Object.hasOwn(failureCodes, code)) return phrases.timed_out;
+  if (code === 'probe_busy' && sourcePort !== undefined) return `the source port ${sourcePort} was in use at the probe`;
   const unresolved = error?.phase === 'resolve' ? resolutionReason(error) : undefined;
   if (unresolved !== undefined) return unresolved;
   const isAnswerBegun = statusCode !== undefined || (url !== undefined && error?.phase === 'response');

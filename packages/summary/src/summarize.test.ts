@@ -974,6 +974,15 @@ describe('probes that do not count', () => {
     expect([withOther.verdict, alone.verdict]).toEqual(['up', 'unknown']);
   });
 
+  it('name the source port that was in use', () => {
+    const inUse = { ...broken('probe_busy'), sourcePort: 31_000 };
+    const summary = summaryOf('traceroute', { 'ber-1': inUse });
+
+    expect(textOf(summary, 'probes_unanswered')).toBe(
+      'Not measured: the source port 31000 was in use at the probe (ber-1).',
+    );
+  });
+
   it('say which rule refuses the target', () => {
     const summary = summaryOf('ping', { 'fra-1': good, 'ber-1': broken('target_refused_by_policy') });
 

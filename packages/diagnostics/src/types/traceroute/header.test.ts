@@ -100,6 +100,7 @@ describe('the packets of a traceroute', () => {
       source: 'probe',
       message: expect.stringContaining('5000'),
     });
+    expect(outcome.sourcePort).toBe(5_000);
   });
 });
 

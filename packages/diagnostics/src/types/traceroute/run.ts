@@ -52,7 +52,7 @@ export async function runTraceroute(asked: TracerouteParams, context: Context): 
   const opened = await openMore(params.options.flows);
   if ('failure' in opened) {
     mtu.stop();
-    return notStarted(opened.failure, target, protocol);
+    return { ...notStarted(opened.failure, target, protocol), ...portInUse(opened.failure, params.options) };
   }
   const others = joinTraces(packets, `${protocol} ${target.address} ${portOf(params.options)}`);
   const names = hopNames(context.names, context.signal);
@@ -92,6 +92,11 @@ export async function runTraceroute(asked: TracerouteParams, context: Context): 
     others.leave();
     for (const { socket } of plan.flows) socket.close();
   }
+}
+
+/** Tells a source port that is in use from a probe without capacity. */
+function portInUse({ code }: Failure, { sourcePort }: TraceParams['options']): Partial<Outcome<Traceroute>> {
+  return code === 'probe_busy' && sourcePort !== undefined ? { sourcePort } : {};
 }
 
 function progressFields(trace: Trace, limits: TraceLimits): Partial<Outcome<Traceroute>> {
