@@ -44,7 +44,7 @@ export interface JobLoop {
   /** Takes no more jobs. Resolves when the running ones have ended and left the queue. */
   readonly stop: () => Promise<void>;
   readonly running: () => number;
-  /** True for a job that this loop took in the last five minutes. */
+  /** True for a job that this loop took, for at least five minutes. */
   readonly knows: (id: string) => boolean;
   /** Runs a job that was taken by a lost reply. */
   readonly adopt: (id: string) => void;

@@ -9,7 +9,7 @@ import type { ResultOutlet } from './results.ts';
 
 export interface LeftoverParts {
   readonly queue: Pick<ProbeQueue, 'active' | 'discard'>;
-  /** True for a job that this agent runs, or took in the last five minutes. */
+  /** True for a job that this agent took, for at least five minutes. */
   readonly knows: (id: string) => boolean;
   /**
    * True for a job that ended without a result because Redis refused the login of this agent, or that was withdrawn.

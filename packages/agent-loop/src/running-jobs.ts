@@ -16,7 +16,7 @@ export interface RunningJobs {
   readonly ids: () => readonly string[];
   /** Ends these jobs, or all, without a result. */
   readonly withdraw: (ids?: Iterable<string>) => void;
-  /** True for a job that was withdrawn in the last five minutes. */
+  /** True for a job that was withdrawn, for at least five minutes. */
   readonly wasWithdrawn: (id: string) => boolean;
 }
 

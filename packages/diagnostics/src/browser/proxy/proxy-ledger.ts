@@ -12,7 +12,7 @@ export interface ProxyLimits extends Readonly<Record<ScreenshotLimit, number>> {
   readonly hosts: number;
   /** Open at the same time. */
   readonly connections: number;
-  /** Both directions, all connections together. */
+  /** Both directions, all connections together; beyond it, all connections end. */
   readonly bytes: number;
 }
 

@@ -48,7 +48,7 @@ const CONTROL_BYTES = AT.packet - AT.control;
 const CMSG_HEADER_BYTES = 16;
 
 const MAX_PER_CALL = 64;
-/** The packet process opens a dozen descriptors, and the kernel assigns the lowest free ones. */
+/** The packet process has a few dozen descriptors, and the kernel assigns the lowest free ones. */
 const MAX_DESCRIPTORS = 256;
 /** Age above which a stamp is wrong, because the wall clock was set in between. */
 const MAX_AGE_MS = 60_000;

@@ -135,8 +135,8 @@ async function post(channel: SecureChannel, request: Request, signal: AbortSigna
 }
 
 /**
- * Why an answer holds no readable DNS message, `null` if it does: RFC 8484 section 4.2.1 requires a 2xx status and the
- * media type; a content coding is not decoded.
+ * Why an answer with this head holds no readable DNS message, `null` if it may: RFC 8484 section 4.2.1 requires a 2xx
+ * status and the media type; a content coding is not decoded.
  */
 function headFailure(head: Head): Failure | null {
   const { statusCode } = head;

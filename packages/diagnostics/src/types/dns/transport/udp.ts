@@ -29,8 +29,7 @@ export interface UdpOptions {
 /**
  * Sends a query over a connected UDP socket, so that the kernel drops datagrams from other addresses and reports ICMP
  * errors. Each retransmission has a separate id, which makes its RTT unambiguous. Mismatched datagrams are ignored (RFC
- * 5452 section 9.1).
- * An ICMP error about the query ends the wait.
+ * 5452 section 9.1). An ICMP error about the query ends the wait.
  */
 export function askUdp(
   server: NameServer,

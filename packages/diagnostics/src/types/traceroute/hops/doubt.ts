@@ -7,11 +7,12 @@ import { FULL_TTL } from '../result-fields.ts';
 const DOUBTED_ON_WAY = 3;
 
 /**
- * True if the target left a packet unanswered that was awaited, or answered one of its flow that left just after it. A
- * single packet is ordinary, but of the few that a trace sends it is often all that loss takes.
+ * True if the target left a packet unanswered that was awaited, or answered one of its flow that left just after it, or
+ * if routers left several unanswered in a trace that was cut. A single packet is ordinary, but of the few that a trace
+ * sends it is often all that loss takes.
  *
  * @param isOfAllFlows true after a search for all paths, which awaits all of its packets, not just those that count at
- *   the target’s hop
+ *   the target's hop
  */
 export function isDoubtful(trace: Trace, isOfAllFlows: boolean): boolean {
   if (countsAtTarget(trace, isOfAllFlows).lost > 0 || isOvertaken(trace)) return true;

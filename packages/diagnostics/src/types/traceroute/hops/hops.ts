@@ -157,7 +157,7 @@ function statsOf(packets: readonly TracePacket[]): HopStats {
 }
 
 /**
- * The first ICMP error that is neither time exceeded nor the target’s report of a closed port, and the number of
+ * The first ICMP error that is neither time exceeded nor the target's report of a closed port, and the number of
  * packets that got it.
  */
 function icmpOf(answers: readonly TraceAnswer[], { family, protocol, shown }: HopFormat): Hop['icmp'] {

@@ -101,7 +101,9 @@ export class GroupSender {
     });
   }
 
-  /** Resolves once no answer is awaited. False if a router refused a packet, a send failed, or an answer fits several. */
+  /**
+   * Resolves once no answer is awaited. False if a router refused a packet, a send failed, or an answer fits several.
+   */
   async settled(): Promise<boolean> {
     while (!this.isUnclear && !this.signal.aborted && this.packets.some(isOpen)) {
       await pause(LOOK_EVERY_MS, this.signal);

@@ -61,8 +61,8 @@ function nodeOf(
 }
 
 /**
- * Keys of the nodes of the target, of nodes from which links lead there, and of nodes that flows pass
- * whose packets it answered.
+ * Keys of the nodes of the target, of nodes from which links lead there, and of nodes on the way of flows whose packets
+ * it answered.
  */
 function reachingOf({ nodes, links, keyAt }: Graph, { flows, lastTtl }: Survey, trace: Trace): ReadonlySet<string> {
   const { packets } = trace;

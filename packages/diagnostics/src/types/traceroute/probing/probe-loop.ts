@@ -39,7 +39,7 @@ export interface ProbeLoopPlan {
 
 /** Limit of packets in flight; one that is in flight for longer than `STALL_MS` makes room for another. */
 export const WINDOW = 16;
-/** Limit of packets sent back to back: a longer burst would meet the routers’ ICMP limits. */
+/** Limit of packets sent back to back: a longer burst would meet the routers' ICMP limits. */
 export const BURST = 8;
 /** Time between two bursts. */
 export const BURST_EVERY_MS = 1;

@@ -12,7 +12,9 @@ const FLOWS = 3;
  * of other flows that it answered afterwards.
  */
 const [LOST, ANSWERED] = [6, 6];
-/** The same if it is not proved that the hop behind is silent: routers that limit their answers take long to prove it. */
+/**
+ * The same if it is not proved that the hop behind is silent: routers that limit their answers take long to prove it.
+ */
 const [LOST_UNSEEN, ANSWERED_UNSEEN] = [9, 9];
 /**
  * Control packets per batch, of a flow that reaches the target: as many as `FLOWS`, so that random loss affects both
