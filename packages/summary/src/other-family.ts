@@ -6,7 +6,7 @@ import { measurementsOf } from './measurements.ts';
 import { isTooLarge, partitionByOutcome } from './partition.ts';
 import { ofType, type ProbeResult, type SparseResultOf } from './probe-result.ts';
 import { findEnds } from './traceroute/ends.ts';
-import { findLosses } from './traceroute/losses.ts';
+import { findLosses } from './traceroute/loss/losses.ts';
 import { tracesOf } from './traceroute/trace.ts';
 import { findCertificates } from './types/certificates.ts';
 import { findPing } from './types/ping.ts';

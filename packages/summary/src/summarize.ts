@@ -23,7 +23,7 @@ import { findScopes } from './scopes.ts';
 import { isTooLarge, partitionByOutcome, type Partition } from './partition.ts';
 import { findEnds } from './traceroute/ends.ts';
 import { mergePaths } from './traceroute/graph.ts';
-import { findLosses } from './traceroute/losses.ts';
+import { findLosses } from './traceroute/loss/losses.ts';
 import { findOlder } from './traceroute/older.ts';
 import { tracesOf, type Trace } from './traceroute/trace.ts';
 import { findCertificates, groupCertificates } from './types/certificates.ts';

@@ -4,7 +4,7 @@ import { thresholds } from '../../thresholds.ts';
 import { chanceOfMore } from '../chance.ts';
 import { placesIn, sampleOf } from './samples.ts';
 import { areSurelySilent, farthestOf, lastOf, silentFlows } from './silent-flows.ts';
-import { isLimitLikely, weightOfLimits } from '../limits.ts';
+import { isLimitLikely, weightOfLimits } from '../loss/limits.ts';
 import { HIDDEN_ROUTER, meaningOf, refuserText } from '../refusals.ts';
 import { countOf, listed, unique } from '../../words.ts';
 import { isSilent, stepText, targetIndex, type Step, type Trace, type Way } from '../trace.ts';

@@ -1,7 +1,7 @@
 import { listed, percent } from '../../words.ts';
-import type { Loss } from '../begin.ts';
+import type { Loss } from '../loss/begin.ts';
 import { chanceOfMore, type Sample } from '../chance.ts';
-import { placeText, sharesOf } from '../losses.ts';
+import { placeText, sharesOf } from '../loss/losses.ts';
 import { partingNetworkText, onwardText } from './network-text.ts';
 import { isSameRouter } from './same-router.ts';
 import { stepText, targetIndex, type Step, type Trace } from '../trace.ts';

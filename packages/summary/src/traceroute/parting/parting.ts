@@ -5,8 +5,8 @@ import { ofType, probeResultsOf, type ProbeResult } from '../../probe-result.ts'
 import { listed, shown, unique } from '../../words.ts';
 import { answersEchoAlone } from '../../partition.ts';
 import { lastAnswer, probeResults } from '../end-reason.ts';
-import { lossesOf } from '../losses.ts';
-import { lossyWhenSpaced } from '../spaced.ts';
+import { lossesOf } from '../loss/losses.ts';
+import { lossyWhenSpaced } from '../loss/spaced.ts';
 import { endsText, withEnd, type Broken } from './broken.ts';
 import { lossText, unansweredText } from './loss-text.ts';
 import { isSameRouter } from './same-router.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { summaryOf } from '../../test/cases.ts';
-import { resultsOf, type Network } from '../../test/trace-samples.ts';
-import { thresholds } from '../thresholds.ts';
+import { summaryOf } from '../../../test/cases.ts';
+import { resultsOf, type Network } from '../../../test/trace-samples.ts';
+import { thresholds } from '../../thresholds.ts';
 
 const CHECKS = 24;
 /** Permitted deviation of a share, in standard deviations. */

@@ -1,18 +1,18 @@
-import { buildFinding, type FindingDraft } from '../finding.ts';
+import { buildFinding, type FindingDraft } from '../../finding.ts';
 import { beginsOf, isExact, isOnLastLink, type Loss, type Path } from './begin.ts';
-import { chanceOfMore } from './chance.ts';
-import { countedSteps } from './counted-steps.ts';
+import { chanceOfMore } from '../chance.ts';
+import { countedSteps } from '../counted-steps.ts';
 import { weightOfLimits } from './limits.ts';
-import { outageOf } from './rounds/outage.ts';
-import { withoutPause } from './rounds/pause.ts';
-import { isChangedPath } from './rounds/path-change.ts';
-import { thresholds } from '../thresholds.ts';
-import { byText, groupBy } from '../probe-result.ts';
-import { countOf, listed, naming, percent, unique } from '../words.ts';
-import { hasDeadEnd, isPacketwise } from './multipath/dead-ends.ts';
+import { outageOf } from '../rounds/outage.ts';
+import { withoutPause } from '../rounds/pause.ts';
+import { isChangedPath } from '../rounds/path-change.ts';
+import { thresholds } from '../../thresholds.ts';
+import { byText, groupBy } from '../../probe-result.ts';
+import { countOf, listed, naming, percent, unique } from '../../words.ts';
+import { hasDeadEnd, isPacketwise } from '../multipath/dead-ends.ts';
 import { answersWhenSpaced, findSpacedLoss, lossyWhenSpaced } from './spaced.ts';
-import { joinedPlaces } from './steps/places.ts';
-import { isSilent, placeKey, stepText, targetIndex, type Step, type Trace, type TraceResult } from './trace.ts';
+import { joinedPlaces } from '../steps/places.ts';
+import { isSilent, placeKey, stepText, targetIndex, type Step, type Trace, type TraceResult } from '../trace.ts';
 
 /**
  * Finds loss on paths, and routers that limit their answers. Real loss appears at each hop from its origin to the

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { unknownPlace } from '@vantage/contract';
 
-import { lines, summaryOf, textOf } from '../../test/cases.ts';
-import { trace } from '../../test/results.ts';
-import { limitedInGroups, lostInGroups } from '../../test/spaced-groups.ts';
+import { lines, summaryOf, textOf } from '../../../test/cases.ts';
+import { trace } from '../../../test/results.ts';
+import { limitedInGroups, lostInGroups } from '../../../test/spaced-groups.ts';
 
 const access = '198.51.100.1 1 1 1';
 const target = '203.0.113.1 9 9 9';

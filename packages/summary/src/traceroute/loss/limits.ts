@@ -1,5 +1,5 @@
-import { thresholds } from '../thresholds.ts';
-import { targetIndex, type Step, type Trace } from './trace.ts';
+import { thresholds } from '../../thresholds.ts';
+import { targetIndex, type Step, type Trace } from '../trace.ts';
 
 /**
  * Probability of an outcome that contradicts the token bucket: send times are inexact, and other packets take tokens.

@@ -1,12 +1,12 @@
-import { thresholds } from '../thresholds.ts';
-import type { SparseResultOf } from '../probe-result.ts';
-import { buildFinding, type FindingDraft } from '../finding.ts';
-import { listed } from '../words.ts';
-import type { Sample } from './chance.ts';
-import { isPacketwise } from './multipath/dead-ends.ts';
-import { outageOf } from './rounds/outage.ts';
-import { withoutPause } from './rounds/pause.ts';
-import { targetIndex, type Trace } from './trace.ts';
+import { thresholds } from '../../thresholds.ts';
+import type { SparseResultOf } from '../../probe-result.ts';
+import { buildFinding, type FindingDraft } from '../../finding.ts';
+import { listed } from '../../words.ts';
+import type { Sample } from '../chance.ts';
+import { isPacketwise } from '../multipath/dead-ends.ts';
+import { outageOf } from '../rounds/outage.ts';
+import { withoutPause } from '../rounds/pause.ts';
+import { targetIndex, type Trace } from '../trace.ts';
 
 type Spaced = NonNullable<SparseResultOf<'traceroute'>['spaced']>;
 type Group = Spaced['groups'][number];
