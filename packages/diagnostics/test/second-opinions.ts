@@ -64,7 +64,7 @@ export function secondOpinions(roots: readonly Issued[]): SecondOpinions {
 }
 
 export interface ChromiumOpinion {
-  /** Status of the page in Chromium, or its error. */
+  /** Status of the answer in Chromium, or its error. */
   readonly visit: (asked: Asked) => Promise<string>;
   readonly close: () => Promise<void>;
 }
@@ -105,16 +105,19 @@ export async function chromiumOpinion({
     env: { ...process.env, HOME: home },
     args: ['--no-sandbox', '--host-resolver-rules=MAP * 127.0.0.1'],
   });
-  // One page for all: a new one costs as much as its visit, and a visit of another host has a new renderer anyway.
+  // The network service is asked: to navigate a page to each server takes a new renderer process each time.
   const page = await browser.newPage();
+  const session = await page.createCDPSession();
+  const { frameTree } = await session.send('Page.getFrameTree');
+  const options = { disableCache: true, includeCredentials: false };
   return {
     visit: async ({ host, port }) => {
-      const open = (): Promise<string> =>
-        page.goto(`https://${host}:${port}/`, { timeout: 0 }).then(
-          (response) => String(response?.status()),
-          (error: unknown) => /ERR_[A-Z_]+/.exec(String(error))?.[0] ?? String(error),
-        );
-      return undisturbed(open);
+      const asked = { frameId: frameTree.frame.id, url: `https://${host}:${port}/`, options };
+      return undisturbed(async () => {
+        const { resource } = await session.send('Network.loadNetworkResource', asked);
+        const { netErrorName = '', httpStatusCode } = resource;
+        return /ERR_[A-Z_]+/.exec(netErrorName)?.[0] ?? String(httpStatusCode);
+      });
     },
     close: async () => {
       await browser.close();
