@@ -271,11 +271,11 @@ describe('a way behind a balancer that is broken', () => {
       { rehashes: after },
     ]),
   ])('is not named if %s, whether addresses are hidden or not', async (_reason, network, impairments) => {
-    const texts = await findingsOver(network, impairments, 'flows_stop', all, FEW);
-    const half = FEW / 2;
-    const hidden = await findingsOver(network, { ...impairments, hidden: () => true }, 'flows_stop', all, half);
-    const single = await findingsOver(network, impairments, 'flows_stop', { flows: 16, queries: 1 }, half);
-    const double = await findingsOver(network, impairments, 'flows_stop', { flows: 8, queries: 2 }, half);
+    const each = FEW / 2;
+    const texts = await findingsOver(network, impairments, 'flows_stop', all, each);
+    const hidden = await findingsOver(network, { ...impairments, hidden: () => true }, 'flows_stop', all, each);
+    const single = await findingsOver(network, impairments, 'flows_stop', { flows: 16, queries: 1 }, each);
+    const double = await findingsOver(network, impairments, 'flows_stop', { flows: 8, queries: 2 }, each);
 
     expect([...texts, ...hidden, ...single, ...double].filter((text) => text !== '')).toEqual([]);
   });
@@ -345,7 +345,7 @@ describe('loss on all ways of a search', () => {
     ['a way by flow is broken', long, { holes: ['first.1.0'] }],
     ['a way by flow is gone', long, { gone: ['first.1.0'] }],
   ])('is not found if %s', async (_reason, network, impairments) => {
-    const texts = await findingsOver(network, impairments, 'path_loss');
+    const texts = await findingsOver(network, impairments, 'path_loss', all, FEW);
 
     expect(texts.filter((text) => text !== '')).toEqual([]);
   });
@@ -414,7 +414,7 @@ describe('lost packets and limited answers', () => {
       kinds.map(([reason, impairments]) => [name, reason, impairments] as const),
     ),
   )('are no silent router: %s, %s', async (name, _reason, impairments) => {
-    const counts = await silentOver(networks[name]!, impairments, 2 * FEW);
+    const counts = await silentOver(networks[name]!, impairments, FEW);
 
     expect(counts.filter((count) => count > 0)).toEqual([]);
   });
@@ -497,7 +497,7 @@ describe('ways on which packets go round in a circle', () => {
     ['16 flows', { flows: 16 }, {}],
   ])('are circles of routers that lead to each other: %s', async (_name, options, impairments) => {
     const true4 = ['ac', 'ca', 'bd', 'db'].map(([one, other]) => textOf(circles, one!, other!));
-    for (let seed = 1; seed <= 2 * RUNS; seed += 1) {
+    for (let seed = 1; seed <= RUNS; seed += 1) {
       const { verdict, findings, paths } = await summaryOver(circles, { ...impairments, isOut: true }, seed, options);
       const loop = findings.find(({ code }) => code === 'routing_loop');
 
@@ -592,7 +592,7 @@ describe('routers that limit their answers as Linux does, before a target that a
   it.each(
     few.flatMap((options) => ['straight', '2 long ways', 'nested'].map((network) => [network, options] as const)),
   )('make no way of a clean path dead: over %s, %j', async (network, options) => {
-    const texts = await findingsOver(networks[network]!, { limits }, 'flows_stop', options);
+    const texts = await findingsOver(networks[network]!, { limits }, 'flows_stop', options, FEW);
 
     expect(texts.filter((text) => text !== '')).toEqual([]);
   });
@@ -664,7 +664,7 @@ describe('flows that die behind a router that all flows pass', () => {
     ['a balancer by packet has a way that is gone', byPacket, { gone: ['first.1.0'] }],
   ])('are none if %s', async (_reason, network, impairments) => {
     // On the straight path nothing but loss is drawn: further runs would repeat the first.
-    const runs = network === straight && impairments.loss === undefined ? 1 : RUNS;
+    const runs = network === straight && impairments.loss === undefined ? 1 : FEW;
     const texts: string[] = [];
     for (const options of numbered) {
       texts.push(...(await findingsOver(network, impairments, 'flows_stop', options, runs)));
