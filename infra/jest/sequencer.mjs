@@ -40,6 +40,7 @@ const LONGEST = [
   'infra/netlab/nat.test.ts',
   'infra/netlab/netlab.test.ts',
   'infra/new-type/new-type.test.ts',
+  'infra/simulator/branches/branches.test.ts',
   'packages/diagnostics/src/types/udp/run.test.ts',
   'packages/agent-loop/src/standstill.test.ts',
   'apps/standalone/src/no-orphans.test.ts',
