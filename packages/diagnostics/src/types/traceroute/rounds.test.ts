@@ -208,6 +208,38 @@ describe('rounds in which a router refuses packets to a target that answered oth
   });
 });
 
+describe('rounds over a balancer that takes two ways in turn', () => {
+  /** Hop 1 balances; the second way passes nothing on from its first router, if it is dead. */
+  const inTurn = (length: number, isDead: boolean) => {
+    let turn = 0;
+    return path(length, (one) => {
+      if (one.ttl === 1) return undefined;
+      turn += 1;
+      if (isDead && turn % 2 === 0 && one.ttl > 2) return [];
+      return one.ttl < length ? [expired(one, router(10 * one.ttl + (turn % 2)))] : undefined;
+    });
+  };
+
+  it.each([5, 6, 7, 8])('show both routers of each hop, %i hops', async (length) => {
+    const { outcome } = await traceOver(inTurn(length, false), { rounds: 20 }, { inTime: true });
+
+    for (const { responders } of outcome.hops!.slice(1, -1)) {
+      expect(Math.min(...responders.map(({ rtts }) => rtts.length))).toBeGreaterThanOrEqual(3);
+      expect(responders).toHaveLength(2);
+    }
+  });
+
+  it.each([5, 6, 7, 8])('lose packets at all hops if one way is dead, %i hops', async (length) => {
+    const { outcome } = await traceOver(inTurn(length, true), { rounds: 20, maxHops: 12 }, { inTime: true });
+
+    expect(outcome.hops).toHaveLength(length);
+    for (const { stats } of outcome.hops!.slice(2)) {
+      expect(stats!.received).toBeGreaterThanOrEqual(3);
+      expect(stats!.sent - stats!.received).toBeGreaterThanOrEqual(3);
+    }
+  });
+});
+
 describe('rounds over a path that becomes longer or shorter', () => {
   /** A path whose target is at another hop from a round on; each hop gets one packet a round. */
   const moving = (lengthIn: (round: number) => number) => {

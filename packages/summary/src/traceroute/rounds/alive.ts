@@ -13,7 +13,7 @@ export function spanIn(length: number, [start, end]: Span, rounds: number): Span
 
 /**
  * The last hop before the target that answered in rounds in which the target did not. In the first of them it may have
- * answered before the silence began, as its packet is sent earlier in each round.
+ * answered before the silence began, and in the last one after its end: the packets of a round are spread over a second.
  *
  * @returns undefined if there is none, or if packets to a hop beyond it are missing in these rounds
  */
@@ -22,7 +22,7 @@ export function lastAlive(trace: Trace, target: number, [start, end]: Span, roun
   const before = trace.steps.filter((step) => step.hop < target && !isSilent(step));
   const seen = before.map((step) => {
     const rtts = hops.find(({ hop }) => hop === step.hop)?.rtts ?? [];
-    return rtts.slice(...spanIn(rtts.length, [start + 1, end], rounds));
+    return rtts.slice(...spanIn(rtts.length, [start + 1, end < rounds ? end - 1 : end], rounds));
   });
   const index = seen.findLastIndex((rtts) => rtts.some((rtt) => rtt !== null));
   return seen.slice(index + 1).some((rtts) => rtts.length === 0) ? undefined : before[index];

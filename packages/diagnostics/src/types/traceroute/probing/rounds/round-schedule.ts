@@ -10,8 +10,9 @@ export interface RoundPacket {
 }
 
 /**
- * The packets of all rounds in sending order. The last hop gets one in every round; if the budget is too small for all,
- * the hops before it take turns, and each gets the same number.
+ * The packets of all rounds in sending order. The last hop gets one in every round, a second apart; if the budget is too
+ * small for all, the hops before it take turns, and each gets the same number. Their order varies: a balancer that takes
+ * its ways in turn would send the packets of a hop the same way in every round if their number is even.
  */
 export function roundSchedule(first: number, last: number, rounds: number, maxPackets: number): readonly RoundPacket[] {
   const hops = last - first + 1;
@@ -27,6 +28,31 @@ export function roundSchedule(first: number, last: number, rounds: number, maxPa
   return Array.from({ length: Math.min(more, maxPackets) }, (_, index) =>
     Array.from({ length: hops }, (__, hop) => first + hop)
       .filter((ttl) => ttl === last || isAsked(ttl, index))
-      .map((ttl) => ({ round: index + 2, ttl, dueMs: (index + (ttl - first) / hops) * ROUND_MS })),
+      .map((ttl) => ({
+        round: index + 2,
+        ttl,
+        dueMs: (index + slotOf(ttl - first, hops, index) / (hops + 1)) * ROUND_MS,
+      }))
+      .toSorted((a, b) => a.dueMs - b.dueMs),
   ).flat();
+}
+
+/**
+ * Place of a hop in a round: that of its number, or exchanged with a neighbour, another one in the next round. The last
+ * hop keeps its place, and its neighbour comes after it instead. The first hop begins each round.
+ *
+ * @param position of the hop, from 0
+ */
+function slotOf(position: number, hops: number, round: number): number {
+  const isUpper = (position + round) % 2 === 0;
+  const lower = isUpper ? position - 1 : position;
+  if (lower < 1 || lower + 1 >= hops || position === hops - 1 || !isExchanged(lower, round)) return position;
+  return isUpper ? lower : lower + 2 === hops ? hops : lower + 1;
+}
+
+/** True in one of two rounds in which hops are neighbours, by a coin that is the same in each trace. */
+function isExchanged(lower: number, round: number): boolean {
+  const turn = Math.floor(round / 2);
+  const mixed = Math.imul(Math.imul(lower + 1, 0x9e3779b1) ^ Math.imul((turn >> 1) + 1, 0x85ebca6b), 0xc2b2ae35);
+  return ((mixed >>> 20) & 1) === (turn & 1);
 }
