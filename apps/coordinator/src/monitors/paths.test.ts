@@ -180,12 +180,20 @@ describe('the paths of a monitor', () => {
         failing: ['nyc-1'],
         sentence,
       });
-      const jobs = await bed.redis.keys(`${redisKeys.webhookQueuePrefix}:${WEBHOOK_QUEUE}:msg_*`);
-      const types = jobs.map(async (key) => {
-        const { body } = JSON.parse((await bed.redis.hget(key, 'data'))!) as WebhookMessage;
-        return (JSON.parse(body) as { readonly type: string }).type;
-      });
-      expect(new Set(await Promise.all(types))).toEqual(new Set(['monitor.path', 'monitor.bad', 'monitor.parting']));
+      const typesSent = async (): Promise<readonly string[]> => {
+        const jobs = await bed.redis.keys(`${redisKeys.webhookQueuePrefix}:${WEBHOOK_QUEUE}:msg_*`);
+        const types = jobs.map(async (key) => {
+          const { body } = JSON.parse((await bed.redis.hget(key, 'data'))!) as WebhookMessage;
+          return (JSON.parse(body) as { readonly type: string }).type;
+        });
+        return (await Promise.all(types)).toSorted();
+      };
+      expect(await typesSent()).toEqual(['monitor.bad', 'monitor.parting', 'monitor.path']);
+
+      // The target is reached again, over another path than before.
+      paths = { ...paths, 'nyc-1': traced(working, true) };
+      await until(async () => (await typesSent()).includes('monitor.ok'));
+      expect((await typesSent()).filter((type) => type === 'monitor.path')).toHaveLength(2);
     } finally {
       clearInterval(answering);
     }

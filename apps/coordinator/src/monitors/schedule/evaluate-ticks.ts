@@ -100,13 +100,16 @@ async function evaluateNext(dependencies: EvaluationDependencies, name: string):
   const described = events.map((event) => describeEvent(event, state, facts));
   const paths = await pathsOf(dependencies, check, before, reading);
   if (paths?.change !== undefined) described.push(pathEvent(paths.change, state, facts));
-  const event = described.find(({ kind }) => kind === 'state') ?? described.find(({ kind }) => kind === 'path');
-  const isToReport = event?.kind === 'path' || isReported(change, before);
-  const webhooks = (reading.valid && isToReport ? reading.definition.request.webhooks : undefined)?.map(digestOf) ?? [];
+  // Of a state that is not reported nothing follows.
+  const [event, other] = described.filter(
+    ({ kind }) => kind === 'path' || (kind === 'state' && isReported(change, before)),
+  );
+  const webhooks = (reading.valid ? reading.definition.request.webhooks : undefined)?.map(digestOf) ?? [];
   const needsTask = event !== undefined && (trace.traceId !== null || webhooks.length > 0);
-  const task = needsTask
-    ? { kind: 'change' as const, monitor: name, atMs: nowMs, ...trace, messageId: `msg_${drawId()}`, webhooks, event }
-    : undefined;
+  const messageIdOf = (): string => `msg_${drawId()}`;
+  const further = other === undefined ? undefined : { messageId: messageIdOf(), event: other };
+  const common = { kind: 'change' as const, monitor: name, atMs: nowMs, ...trace, webhooks };
+  const task = needsTask ? { ...common, messageId: messageIdOf(), event, further } : undefined;
   const isOurs = await commitRun(redis, name, next, {
     state: { ...state, ...(turned ? { traceId: trace.traceId } : {}), ...known(paths) },
     run,

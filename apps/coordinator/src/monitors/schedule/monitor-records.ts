@@ -55,6 +55,8 @@ export interface ChangeTask {
   /** `digestOf` the URL of each webhook that gets the message. */
   readonly webhooks: readonly string[];
   readonly event: PublicEvent;
+  /** A change of the path at the same tick, as another message. Coordinators of earlier releases ignore it. */
+  readonly further?: Readonly<{ messageId: string; event: PublicEvent }> | undefined;
 }
 
 /** The traceroute that followed a change to bad, read once it is completed. */

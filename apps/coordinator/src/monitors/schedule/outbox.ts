@@ -67,12 +67,19 @@ async function runTask(dependencies: OutboxDependencies, text: string): Promise<
 
 async function follow(dependencies: OutboxDependencies, task: ChangeTask, text: string): Promise<void> {
   if (!(await trace(dependencies, task))) return;
-  const { monitor, messageId: id, event, webhooks } = task;
-  const type = event.kind === 'state' ? `monitor.${event.to}` : `monitor.${event.kind}`;
-  const body = JSON.stringify({ type, timestamp: event.at, data: event });
+  const { monitor, webhooks, further } = task;
+  const messages = [task, ...(further === undefined ? [] : [further])].flatMap(({ messageId: id, event }) => {
+    const body = bodyOf(event);
+    return webhooks.map((webhook) => ({ monitor, webhook, id, body }));
+  });
   // Added before the task is removed, so that none is lost: a repetition adds messages with the same ids.
-  await dependencies.addMessages(webhooks.map((webhook) => ({ monitor, webhook, id, body })));
+  await dependencies.addMessages(messages);
   await replace(dependencies.redis, text, partingOf(task));
+}
+
+function bodyOf(event: ChangeTask['event']): string {
+  const type = event.kind === 'state' ? `monitor.${event.to}` : `monitor.${event.kind}`;
+  return JSON.stringify({ type, timestamp: event.at, data: event });
 }
 
 function partingOf({ monitor, atMs, messageId, webhooks, traceId, event }: ChangeTask): PartingTask | undefined {
