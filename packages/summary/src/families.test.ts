@@ -180,7 +180,8 @@ describe('probes that measured both families', () => {
   it('lay certificates that both families have to neither', () => {
     const served = (four: string, six: string) => {
       const { startedAt: _startedAt, finishedAt: _finishedAt, ...other } = http(200, { tls: tls(six) });
-      return { ...http(200, { tls: tls(four) }), otherFamily: { ...other, family: 6 } } as unknown as Result<'http'>;
+      const otherFamily = { ...other, family: 6, resolvedIp: '2001:db8::1' };
+      return { ...http(200, { tls: tls(four) }), otherFamily } as unknown as Result<'http'>;
     };
     const of = (results: Readonly<Record<string, Result<'http'>>>) => {
       const { verdict, findings } = summaryOf('http', results);

@@ -5,13 +5,17 @@ import type { ProbeResult, SparseResultOf } from './probe-result.ts';
 /** One probe’s measurements over both families. */
 export type Measurements = Readonly<Record<Family, ProbeResult>>;
 
-/** The measurements of a check over both families; undefined if the second one is absent or unfinished. */
+/**
+ * The measurements of a check over both families, each as of a check over one; undefined if the second one is absent or
+ * unfinished.
+ */
 export function measurementsOf(probeResult: ProbeResult): Measurements | undefined {
-  const { otherFamily } = probeResult.result as SparseResultOf<'ping'>;
+  const { otherFamily, ...firstResult } = probeResult.result as SparseResultOf<'ping'>;
   if (otherFamily?.result === undefined || probeResult.outcome === 'pending') return undefined;
   const { family, result: outcome, ...result } = otherFamily;
   const other = { probe: probeResult.probe, facts: probeResult.facts, outcome, result };
-  return family === 6 ? { 4: probeResult, 6: other } : { 4: other, 6: probeResult };
+  const first = { ...probeResult, result: firstResult };
+  return family === 6 ? { 4: first, 6: other } : { 4: other, 6: first };
 }
 
 /** Results of two checks; if only one is over both families, its measurement over the family of the other. */
