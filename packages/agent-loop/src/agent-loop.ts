@@ -24,7 +24,7 @@ export interface AgentLoop {
    * and closes. Never rejects.
    */
   readonly drain: () => Promise<void>;
-  /** Closes at once; the next agent reports running jobs as interrupted. Never rejects. */
+  /** Closes at once; running jobs are reported as interrupted when the next agent connects. Never rejects. */
   readonly close: () => Promise<void>;
 }
 

@@ -23,7 +23,7 @@ export interface GivenJobsOptions {
   readonly done: (id: string) => void;
 }
 
-/** Time for which ended jobs are remembered: a gateway may send a job again while its check lasts. */
+/** Least time for which given jobs are remembered: a gateway may send one again while its check lasts. */
 const REMEMBER_MS = 300_000;
 
 export function createGivenJobs({ run, isExempt, done }: GivenJobsOptions): GivenJobs {

@@ -34,7 +34,7 @@ export interface ResponseSink {
   readonly deviation: (code: DeviationCode) => void;
 }
 
-/** Limit of a head, for each interim response separately, and of the trailers. Servers send at most 8 to 32 KiB. */
+/** Limit of a head, for each interim response separately, and of the trailers. Most servers send at most 32 KiB. */
 export const MAX_HEAD_BYTES = 48 * 1024;
 const MAX_CHUNK_LINE_BYTES = 16 * 1024;
 

@@ -44,7 +44,7 @@ export interface Outgoing {
 
 export type SendDone = (errno: string, sentMs: number) => void;
 
-/** Constants of Linux that raw-socket lacks. */
+/** Constants of Linux. */
 const LINUX = { IPPROTO_IPV6: 41, SOL_SOCKET: 1, SO_RCVBUF: 8, IPV6_HDRINCL: 36 } as const;
 
 /** Size of the buffer: the longest packet after an IPv4 header with options. */

@@ -1,7 +1,7 @@
 import type { Family } from '@vantage/contract';
 import type * as rawSocket from 'raw-socket';
 
-/** Numbers of Linux that raw-socket does not name. */
+/** Constants of Linux. */
 const LINUX = {
   IPPROTO_IP: 0,
   IPPROTO_IPV6: 41,

@@ -103,7 +103,7 @@ export function subjectKeyId(value: Uint8Array): Uint8Array {
   return onlyValue(value, tags.octetString).content;
 }
 
-/** True if the certificate requires OCSP stapling: the feature `status_request` (RFC 7633 section 6). */
+/** True if the certificate requires OCSP stapling: the feature `status_request` (RFC 7633). */
 export function demandsStaple(value: Uint8Array): boolean {
   const STATUS_REQUEST = 5;
   const features = valuesOf(onlyValue(value, tags.sequence).content, MAX_EXTENSIONS);
