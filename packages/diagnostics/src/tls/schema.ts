@@ -47,7 +47,7 @@ const ocsp = Type.Object(
     }),
     thisUpdate: nullable({ ...timestampSchema, description: 'When the responder knew this to be so.' }),
     nextUpdate: nullable({ ...timestampSchema, description: 'Until when the response may be used.' }),
-    current: Type.Boolean({ description: 'True between thisUpdate and nextUpdate, by the clock of the probe.' }),
+    current: Type.Boolean({ description: 'True from 5 minutes before thisUpdate until nextUpdate, if there is one.' }),
     revokedAt: nullable(timestampSchema),
     revocationReason: nullable(text(32, 'Reason of the revocation, by its name in RFC 5280.')),
     signature: Type.Enum(['issuer', 'responder', 'invalid', 'unchecked'], {

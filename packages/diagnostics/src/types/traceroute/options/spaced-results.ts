@@ -45,9 +45,9 @@ const spacedSchema = Type.Object(
   {
     additionalProperties: false,
     description:
-      'Groups of packets to the target, more than a second apart, after a trace whose packets it did not all answer: they tell ' +
-      'lost packets from limited answers. Absent if the trace lost no packet there, if packets or time did not ' +
-      'suffice, and from an agent that does not send them.',
+      'Groups of packets to the target, more than a second apart, after a trace whose packets it did not all answer, or a search ' +
+      'that ended early after routers did not: they tell lost packets from limited answers. Absent if neither is so, if ' +
+      'packets or time did not suffice, and from an agent that does not send them.',
   },
 );
 
