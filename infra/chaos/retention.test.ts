@@ -79,7 +79,7 @@ describe('Redis after a day of checks', () => {
       await untilProbesAreUp(deployment.coordinators[0]!.url, 2);
       const after = await untilSettled(redis);
 
-      // Keys of a probe's queue that BullMQ does not keep all the time.
+      // Keys of a probe's queue that the first day need not have written.
       const known = (key: string): boolean => before.has(key) || /:jobs:(meta|events|id|marker)$/.test(key);
       expect([...after.keys()].filter((key) => !known(key))).toEqual([]);
       const grown = [...after].filter(([key, bytes]) => bytes > (before.get(key) ?? 0) * 1.5 + 8_192);

@@ -3,10 +3,7 @@ export const AGENT = { ipv4: '10.99.0.2', ipv6: 'fd00:99::2', public: '45.79.1.1
 /** Addresses of the other end of that link, through which the agent reaches everything. */
 export const WORLD = { ipv4: '10.99.0.1', ipv6: 'fd00:99::1' } as const;
 
-/**
- * Port of the agent’s Redis. Redis, gateway and resolver have private addresses in most deployments, so they are no
- * canaries.
- */
+/** Port of the agent’s Redis. Redis, gateway and resolver are no canaries: the agent itself sends packets to them. */
 export const REDIS_PORT = 6_379;
 /** Port of the agent’s gateway. */
 export const GATEWAY_PORT = 6_443;

@@ -28,8 +28,8 @@ export interface LeftoverParts {
  * Finds active jobs that this agent does not know. Jobs that the first poll finds, before this agent takes any,
  * belonged to an earlier process: they are reported as interrupted and not run again, since a later measurement would
  * be a different one. So are jobs that ended because Redis refused the login, if they are still active once the login
- * is accepted again: the probe was not suspended. A job that two polls in a row find was taken by this agent, but the
- * reply was lost: it is run now.
+ * is accepted again: the probe was not suspended. A job that two polls in a row find counts as taken by this agent with
+ * its reply lost, and is run now; with a second agent of the probe, each takes jobs of the other for such.
  *
  * @returns a function that polls once, and resolves once the list is read; the jobs are handled afterwards
  */

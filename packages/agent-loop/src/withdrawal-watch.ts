@@ -14,7 +14,7 @@ export interface WithdrawalWatchParts {
   readonly link: Pick<RedisLink, 'redis' | 'losses' | 'onLoginRefused'>;
 }
 
-/** Poll interval. Only an agent with jobs polls, with one small read. */
+/** Poll interval. Only an agent with jobs polls: one small read, and one of each running job that the list lacks. */
 const LOOK_EVERY_MS = 1_000;
 
 /**

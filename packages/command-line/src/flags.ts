@@ -25,7 +25,7 @@ export interface Flag {
   /** Words that are accepted in place of a number. */
   readonly words: readonly string[];
   readonly description: string;
-  /** Default as written on the command line; undefined without one. */
+  /** Default as text, `true` or `false` for a switch; undefined without one, and for pairs. */
   readonly fallback: string | undefined;
   /** Permitted values in words, such as `1 to 16`; undefined without bounds. */
   readonly range: string | undefined;

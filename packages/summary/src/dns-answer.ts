@@ -87,7 +87,7 @@ export function isRootSilent(result: Dns): boolean {
   return trace.every(({ zone }) => zone === '.') && answerKindOf(result) !== 'nxdomain';
 }
 
-/** True for a referral to the queried name: its parent zone listed its name servers. */
+/** True if a query for NS was answered by a referral to the queried name: its parent zone listed its name servers. */
 export function isDelegated(result: Dns): boolean {
   const answer = classifiedAnswer(result);
   const { recordType, queryName } = result;

@@ -27,8 +27,8 @@ interface CrossedNetworks {
   /** The network of each hop; undefined if it is not known. */
   readonly hops: readonly (string | undefined)[];
   /**
-   * Number of hops that may hide a network: silent ones, and those of unknown networks. Infinite if the path is not
-   * known to its end.
+   * Number of hops after the first known network that may hide one: silent ones, and those of unknown networks. Infinite
+   * if the path is not known to its end.
    */
   readonly hidden: number;
 }

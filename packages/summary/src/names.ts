@@ -6,7 +6,7 @@ import { redirectedTo } from './redirected.ts';
 import { isUnresolved, isWithoutFamily } from './resolution.ts';
 import { naming } from './words.ts';
 
-/** Probes that did not resolve the target. DNS checks have their own findings. */
+/** Findings about a host that was not resolved: the target, or one to which it redirects. DNS checks have others. */
 export function findNames({ down, notMeasured, counted }: Partition): readonly FindingDraft[] {
   const unresolved = down.filter(({ result }) => result.error?.phase === 'resolve');
   return [

@@ -54,7 +54,7 @@ export const thresholds = {
   /** Bits of evidence against chance from which another router in later rounds counts as a change of the path. */
   pathChangeBits: 30,
   mtu: { ordinary: 1_500, ipv6Minimum: 1_280 },
-  /** Least difference between two checks that counts. */
+  /** For differences between two checks, and between runs of a monitor. */
   compare: {
     /**
      * Thresholds of the medians of round-trip times: in milliseconds, as a share of the smaller one, and in spreads

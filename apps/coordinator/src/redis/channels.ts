@@ -23,7 +23,7 @@ const SINGLE_CHANNELS = [
 const listened: ReadonlySet<string> = new Set([EVENT_PATTERN, ...SINGLE_CHANNELS]);
 const HINT_CHANNEL = /^p:\{([a-z0-9][a-z0-9-]{0,62})\}:n$/;
 
-/** Pub/sub messages. They can be lost, so listeners also poll. */
+/** Pub/sub messages. They can be lost: a listener polls, too, or does without. */
 export interface Channels {
   readonly connection: Redis;
   /**

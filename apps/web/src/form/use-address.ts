@@ -29,8 +29,8 @@ export function useAddress(isKept: boolean, form: FormDefinition, host: string, 
 }
 
 /**
- * Query of the start page with what was entered, empty for the form as it is at first; without headers and names before
- * “@”, which may be secrets.
+ * Query of the start page with what was entered, empty for the form as it is at first. Without headers, and without the
+ * host if it has a name before “@”: these may be secrets.
  */
 function addressOf(form: FormDefinition, host: string, values: FormValues): string {
   const target = /^(?:[^/]*\/\/)?[^/?#]*@/.test(host) ? '' : host.trim();

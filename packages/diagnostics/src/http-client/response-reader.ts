@@ -41,8 +41,8 @@ const MAX_CHUNK_LINE_BYTES = 16 * 1024;
 type State = 'status' | 'headers' | 'counted' | 'untilClose' | 'chunkSize' | 'chunk' | 'chunkEnd' | 'trailers' | 'over';
 
 /**
- * Parses one HTTP/1 response (RFC 9112) without I/O. Accepts what browsers accept, and reports each deviation from the
- * grammar to the sink.
+ * Parses one HTTP/1 response (RFC 9112) without I/O. Tolerates much that browsers tolerate, and reports these deviations
+ * from the grammar to the sink.
  */
 export class Http1Reader {
   private readonly method: string;

@@ -70,7 +70,7 @@ export async function unlessAborted<T>(waited: Promise<T>, signal: AbortSignal):
 export interface ShownAddresses {
   /** True if the operator allows private addresses of hops and ICMP senders in results. */
   readonly showPrivateAddresses: boolean;
-  /** True for an address that the policy refuses: it is masked in results unless `showPrivateAddresses`. */
+  /** True for a special-purpose address that the operator does not allow as a target. */
   readonly isPrivateAddress: (address: string) => boolean;
 }
 

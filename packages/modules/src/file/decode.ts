@@ -12,7 +12,7 @@ export interface Decoding {
   /** The node that an alias refers to; any other node itself. */
   readonly resolve: (node: Node) => Node | undefined;
   readonly faults: ModuleFault[];
-  /** Lines of the keys of each decoded struct. */
+  /** Lines of the keys of each decoded mapping. */
   readonly lines: WeakMap<object, ReadonlyMap<string, number>>;
 }
 

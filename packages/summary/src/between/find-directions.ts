@@ -154,7 +154,7 @@ function findTimes(there: Direction, back: Direction): readonly FindingDraft[] {
   return [buildFinding('direction_slower', 'info', results, text)];
 }
 
-/** Counts of the packets whose TTL sufficed to reach the other probe. */
+/** Counts of the packets of the hops at which the other probe answered, and of those with the full TTL. */
 function lossOf({ trace: { steps, target, fullTtl } }: Direction): { readonly sent: number; readonly lost: number } {
   const own = steps.filter(({ routers }) => routers.some(({ ip }) => ip === target));
   const direct = fullTtl?.rtts ?? [];

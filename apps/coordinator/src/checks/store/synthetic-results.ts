@@ -12,7 +12,7 @@ export function errorResult(code: FailureCode, message: string, finishedAtMs: nu
   };
 }
 
-/** The final result of a probe that missed the deadline; it keeps the probe's partial results. */
+/** The final result of a probe that missed the deadline, with the measured fields of `partial` if they fit. */
 export function timeoutResult(partial: Readonly<Record<string, unknown>>, finishedAtMs: number): CommonResult {
   const message = 'The probe did not answer before the deadline of the check.';
   return withMeasured({ ...errorResult('probe_timeout', message, finishedAtMs), result: 'timeout' }, partial);

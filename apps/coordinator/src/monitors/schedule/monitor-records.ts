@@ -130,7 +130,7 @@ export async function postponeTicks(
   if (times.length > 0) await runScript(redis, postponeScript, [redisKeys.monitorsDue], values);
 }
 
-/** @returns false if the claim is gone: the monitor was changed, or another coordinator was faster */
+/** @returns false if the claim is gone: the monitor was changed or removed, or another coordinator was faster */
 export async function confirmTick(
   redis: Redis,
   { name, claim }: Pick<ClaimedTick, 'name' | 'claim'>,

@@ -46,7 +46,7 @@ function isIn(of: readonly Trace[], { probeResult }: Trace): boolean {
   return of.some((trace) => trace.probeResult.probe === probeResult.probe);
 }
 
-/** Finds the hop where the loss of each path that reaches the target begins, as far as its packets prove. */
+/** Finds where loss begins on each lossy path of `reachedOf`, as far as its packets prove. */
 export function lossesOf(traces: readonly Trace[]): readonly Loss[] {
   const lossy = reachedOf(traces).flatMap((trace) => lossyPath(trace) ?? []);
   const isUnlocated = (path: Path): boolean =>
