@@ -81,14 +81,16 @@ export function oidOf({ tag, content }: DerValue): string {
 /**
  * A GeneralizedTime in the one form that RFC 5280 section 4.1.2.5.2 allows: `YYYYMMDDHHMMSSZ`.
  *
- * @throws DerError for any other form, and for a month, hour, minute or second out of range, or a day above 31
+ * @throws DerError for any other form, and for a time that does not exist
  */
 export function timeOf({ tag, content }: DerValue): Date {
   const parts = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/.exec(Buffer.from(content).toString('latin1'));
   if (tag !== tags.generalizedTime || parts === null) throw new DerError('There is no time.');
   const [year, month, day, hour, minute, second] = parts.slice(1);
-  const date = new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
-  if (Number.isNaN(date.getTime())) throw new DerError('There is no such time.');
+  const text = `${year}-${month}-${day}T${hour}:${minute}:${second}.000Z`;
+  const date = new Date(text);
+  // `Date` takes 30 February for a day of March, and hour 24 for the next day.
+  if (Number.isNaN(date.getTime()) || date.toISOString() !== text) throw new DerError('There is no such time.');
   return date;
 }
 
