@@ -9,7 +9,7 @@ const DISTANCE = 6;
 const MTU_TTL = 64;
 
 /** Packets of a figure; with one packet for each trace, which costs most, half as many. */
-const PACKETS = cases(600);
+const PACKETS = cases(400);
 
 /** The few reported packets are a sample of all: three standard deviations. */
 function chancePoints(percent: number, packets: number): number {
