@@ -13,7 +13,7 @@ import { ofType, type ProbeResult, type SparseResultOf } from './probe-result.ts
 import { isWithoutFamily } from './resolution.ts';
 import { payloadText } from './payload-text.ts';
 import { findingRules } from './rules.ts';
-import type { Partition } from './partition.ts';
+import { answersEchoAlone, goesRound, type Partition } from './partition.ts';
 import { isDelegated, answerKindOf, classifiedAnswer } from './dns-answer.ts';
 import { asText, countOf, countryName, fromAll, fromAny, listed, ms, naming, shown, unique } from './words.ts';
 
@@ -62,17 +62,37 @@ function answerOf(input: HeadlineInput): string {
     return `${negative(check, input.probeResults, down)} ${fromAny(down.length, countedPhrase(partition))}: ${reasonsOf(down)}`;
   }
   const answers = `${positive(check, input.probeResults, up)} ${fromAll(confirmingResults(check, up).length, counted.length, countedPhrase(partition))}`;
-  if (verdict === 'up') return `${answers}${supplementOf(input)}`;
+  if (verdict === 'up') return `${answers}${supplementOf(input)}${ofEchoAlone(check, up)}`;
   if (verdict === 'degraded') return `${answers}, but ${limitationOf(findings)}`;
   const scope = findings.find(({ code }) => code.startsWith('down_'))?.brief ?? countOf(down.length, 'probe');
   return `${answers}, and fails from ${scope}: ${reasonsOf(down)}`;
 }
 
-/** The probes of the headline of an `up` target: of a dns check those that got records, if any did. */
+/**
+ * The probes of the headline of a target that is up: of a dns check those that got records, of a traceroute those whose
+ * trace reached it, if any did.
+ */
 function confirmingResults({ type }: Check, up: readonly ProbeResult[]): readonly ProbeResult[] {
+  if (type === 'traceroute') {
+    const reached = ofType<'traceroute'>(up).filter(({ result }) => !answersEchoAlone(result));
+    return reached.length > 0 ? reached : up;
+  }
   if (type !== 'dns') return up;
   const answered = ofType<'dns'>(up).filter(({ result }) => answerKindOf(result) === 'answer');
   return answered.length > 0 ? answered : up;
+}
+
+/** The probes of a traceroute for which the target answered echo requests alone, next to others that reached it. */
+function ofEchoAlone(check: Check, up: readonly ProbeResult[]): string {
+  const others = up.length - confirmingResults(check, up).length;
+  if (check.type !== 'traceroute' || others === 0) return '';
+  return `; of ${countOf(others, 'probe')} it answers echo requests alone`;
+}
+
+/** True if the packets of a trace went round in a circle, and the target answered its echo requests. */
+function isReachedByEcho({ result }: ProbeResult): boolean {
+  const trace = result as SparseResultOf<'traceroute'>;
+  return answersEchoAlone(trace) && goesRound(trace);
 }
 
 function unknownOf({ check, probeResults, partition }: HeadlineInput): string {
@@ -119,7 +139,7 @@ function positive(check: Check, probeResults: readonly ProbeResult[], up: readon
     case 'dns':
       return resolved(host, recordTypeOf(probeResults), ofType<'dns'>(up));
     case 'traceroute':
-      return `${host} is reached`;
+      return `${host} ${up.every(isReachedByEcho) ? 'answers echo requests' : 'is reached'}`;
     case 'info':
       return `${host} is ${addressText(check.host, up)}, as seen`;
     default:

@@ -106,19 +106,25 @@ function evidenceOf(type: string, probeResult: ProbeResult, all: readonly ProbeR
 }
 
 /**
- * Evidence of a trace that did not reach the target. Answers to its echo requests prove that the target is up. Cut by
- * its time limit it proves nothing, unless it sent `fullTtlAsked` packets per flow with the full TTL; nor does silence
+ * Evidence of a trace that did not reach the target. Answers to its echo requests prove that the target is up, impaired
+ * unless it merely limits its answers. Cut by its time limit it proves nothing, unless it sent `fullTtlAsked` packets per flow with the full TTL; nor does silence
  * of a target that answered another trace, or that leaves half or more of the packets of other probes unanswered.
  */
 function unreachedEvidence(result: SparseResultOf<'traceroute'>, all: readonly ProbeResult[]): Evidence {
   const others = all.filter((other) => other.result.resolvedIp === result.resolvedIp);
-  if (answersEchoAlone(result)) return answersSome(others) ? 'up' : 'impaired';
-  const { stopReason, loop, fullTtl, flows = [] } = result;
-  if (loop !== null && loop !== undefined) return 'down';
+  const isCircle = goesRound(result);
+  if (answersEchoAlone(result)) return !isCircle && answersSome(others) ? 'up' : 'impaired';
+  if (isCircle) return 'down';
+  const { stopReason, fullTtl, flows = [] } = result;
   if (fullTtl?.answersOthers === true) return 'silent';
   const asked = (fullTtl?.rtts.length ?? 0) / Math.max(1, flows.length);
   if (stopReason === 'deadline' && asked < thresholds.fullTtlAsked) return 'silent';
   return answersSome(others) ? 'silent' : 'down';
+}
+
+/** True for a trace whose packets went round in a circle: no limit of the target's answers explains their silence. */
+export function goesRound({ loop }: SparseResultOf<'traceroute'>): boolean {
+  return loop !== null && loop !== undefined;
 }
 
 /** True if the target answered the echo requests that accompany a trace, but none of the trace's packets. */

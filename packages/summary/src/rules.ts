@@ -239,7 +239,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
     ['info'],
     'traceroute `between`: round trips differ by the rule for two checks, or losses at the ends by Fisher’s exact test at 1 %.',
   ),
-  routing_loop: rule(['critical'], 'traceroute: `loop` is not null.'),
+  routing_loop: degrading(['critical'], 'traceroute: `loop` is not null.'),
   target_stops: degrading(
     ['warning'],
     `traceroute, \`rounds\`: the target answered, but no packet of the last rounds. From ${t.outage.refused} such rounds on if a router sent an ICMP error other than time exceeded in them. Else from ${t.outage.silent} on, if each earlier silence is at most a third as long, and the probability that of all lost packets so many are the last is ${t.outage.byChance * 100} % at most or they are ${t.outage.long} or more. Not if a limit of answers explains it: the target answered other probes meanwhile and leaves half of their packets unanswered, or it answers some only of the packets that follow the rounds (\`spaced\`). In place of \`path_loss\`, \`loss_at_target\` and \`rate_limited_hop\`.`,

@@ -132,3 +132,42 @@ describe('a path that is known in part', () => {
     );
   });
 });
+
+describe('the probes that reach a target', () => {
+  const circle = {
+    ...trace([access(1), '192.0.2.1 5 5 5', '192.0.2.2 6 6 6', '192.0.2.1 7 7 7', '192.0.2.2 8 8 8'], {
+      loop: { start: 2, length: 2 },
+      protocol: 'udp',
+      echo: { sent: 3, received: 3 },
+    }),
+    stopReason: 'loop' as const,
+  };
+  // The target leaves most packets unanswered, as if it limited its answers.
+  const shy = trace([access(1), '192.0.2.1 5 5 5', '203.0.113.1 9 * * * *'], { protocol: 'udp' });
+  const silent = trace([access(1), '192.0.2.1 5 5 5', '* * *'], {
+    stopReason: 'gap_limit',
+    protocol: 'udp',
+    echo: { sent: 3, received: 3 },
+  });
+
+  it('are not those whose packets go round in a circle, even if it answers their echo requests', () => {
+    const summary = summaryOf('traceroute', { 'fra-1': shy, 'ber-1': circle });
+
+    expect([summary.verdict, summary.headline]).toEqual([
+      'degraded',
+      'example.com is reached from 1 of 2 probes, but packets go round in a circle.',
+    ]);
+    expect(summaryOf('traceroute', { 'ber-1': circle }).headline).toBe(
+      'example.com answers echo requests from the one probe asked, but packets go round in a circle.',
+    );
+  });
+
+  it('are not those of which it answers echo requests alone', () => {
+    const summary = summaryOf('traceroute', { 'fra-1': shy, 'ber-1': silent });
+
+    expect(summary.verdict).toBe('up');
+    expect(summary.headline).toMatch(
+      /^example\.com is reached from 1 of 2 probes \(.*\); of one probe it answers echo requests alone\.$/,
+    );
+  });
+});
