@@ -12,31 +12,36 @@ import { scenarios } from './scenarios/index.ts';
 const missing = netlabMissing();
 const itInSimulator = itNeeding(missing, process.env['CI']);
 const SEED = 1;
+const MOST_RUNS = 4;
 const cases = shareOf(scenarios);
 
 // All cases run before the tests, many of them concurrently, since most of the time is waiting.
-const first = missing === null ? await complaintsAbout(cases) : [];
-const again = cases.filter((_, index) => isOfHaste(first[index] ?? []));
-const second = again.length > 0 ? await complaintsAbout(again) : [];
+const found = new Map<Case, readonly Complaint[]>();
+if (missing === null) await examine(cases);
+for (let runs = 1; runs < MOST_RUNS; runs += 1) {
+  const again = cases.filter((one) => isOfHaste(found.get(one) ?? []));
+  if (again.length > 0) await examine(again);
+}
 
-async function complaintsAbout(those: readonly Case[]): Promise<readonly (readonly Complaint[])[]> {
-  return (await runCases(those, SEED)).map(judge);
+async function examine(those: readonly Case[]): Promise<void> {
+  const results = await runCases(those, SEED);
+  for (const [index, one] of those.entries()) found.set(one, judge(results[index]!));
 }
 
 /**
- * True if all complaints are that an MTU could not be found out in time, as on a busy machine. Such cases run once
- * more, without the others.
+ * True if all complaints are that an MTU is not known, and so not in the summary: on a busy machine time ends before
+ * it is found, or packets seem lost. Such cases run again, up to `MOST_RUNS` times in all, without the others.
  */
 function isOfHaste(complaints: readonly Complaint[]): boolean {
-  const isUnknown = /: (?:pathMtu|mtuBlackHole) is null, in truth /;
+  const isUnknown = /: (?:(?:pathMtu|mtuBlackHole) is null|fullSize is undefined), in truth |^path_mtu_/;
   return complaints.length > 0 && complaints.every(({ text }) => isUnknown.test(text));
 }
 
 describe('the results of a network that logs every packet', () => {
-  for (const [index, of] of cases.entries()) {
+  for (const of of cases) {
     const { scenario, family, check } = of;
     itInSimulator(`${scenario.name} by ${check} over IPv${family} is what happened`, async () => {
-      expect(second[again.indexOf(of)] ?? first[index]).toEqual([]);
+      expect(found.get(of)).toEqual([]);
     });
   }
 });
