@@ -33,7 +33,7 @@ async function examine(those: readonly Case[]): Promise<void> {
  * it is found, or packets seem lost. Such cases run again, up to `MOST_RUNS` times in all, without the others.
  */
 function isOfHaste(complaints: readonly Complaint[]): boolean {
-  const isUnknown = /: (?:(?:pathMtu|mtuBlackHole) is null|fullSize is undefined), in truth |^path_mtu_/;
+  const isUnknown = /: (?:(?:pathMtu|mtuBlackHole) is null|fullSize is undefined), in truth |^path_mtu_\w+$/;
   return complaints.length > 0 && complaints.every(({ text }) => isUnknown.test(text));
 }
 
