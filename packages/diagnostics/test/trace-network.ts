@@ -76,6 +76,19 @@ export function arrived(sent: FakeSent, rttMs = sent.ttl): FakeAnswer {
   return { protocol: 'icmp', data: echoReplyTo(4, sent.packet), from: sent.destination, hopLimit: 60, rttMs };
 }
 
+/** The target’s answer to a packet of any protocol. */
+export function answerOfTarget(sent: FakeSent): FakeAnswer {
+  if (sent.protocol === 'icmp') return arrived(sent, 20);
+  if (sent.protocol === 'udp') return { ...unreachable(sent, 3, TARGET), rttMs: 20 };
+  const syn = Buffer.from(sent.packet);
+  const data = Buffer.alloc(20);
+  syn.copy(data, 0, 2, 4);
+  syn.copy(data, 2, 0, 2);
+  data.writeUInt32BE((syn.readUInt32BE(4) + 1) >>> 0, 8);
+  data[13] = 0x12;
+  return { protocol: 'tcp', data, from: TARGET, hopLimit: 60, rttMs: 20 };
+}
+
 /** Sent packets shorter than 200 bytes: not the large ones that ask for sizes. */
 export function ofTrace({ sent }: FakePackets): readonly FakeSent[] {
   return sent.filter(({ packet }) => packet.length < 200);

@@ -9,6 +9,7 @@ import { ToneMark } from '../parts/tone.tsx';
 import { useFirst } from '../parts/use-first.tsx';
 import { pathsOf } from './layout-paths.ts';
 import { PathGraph } from './PathGraph.tsx';
+import { probesMissingPaths } from './missing-paths.ts';
 import { lazyView } from '../parts/view.tsx';
 import { reachedText } from './reached-text.ts';
 import { resultsOf, type ViewProps } from './types.ts';
@@ -42,10 +43,22 @@ export function TracerouteView({ check, rows, isAll, summary, nameOf, onChoose }
           {check.between === undefined ? null : <directions.View between={check.between} results={results} />}
           <PathGraph paths={drawnPaths} host={check.host} between={check.between} onChoose={onChoose} />
           {rest}
+          <MissingPaths probes={probesMissingPaths(results)} nameOf={nameOf} onChoose={onChoose} />
           <Ends paths={paths} nameOf={nameOf} onChoose={onChoose} />
         </>
       )}
     </Section>
+  );
+}
+
+/** Says that the graph lacks paths that a search had no packets or time for. */
+function MissingPaths({ probes, ...chips }: Parameters<typeof ProbeChips>[0]): JSX.Element | null {
+  if (probes.length === 0) return null;
+  return (
+    <p class="note">
+      Packets or time did not suffice to find all paths; some may be missing from{' '}
+      <ProbeChips probes={probes} {...chips} />
+    </p>
   );
 }
 

@@ -4,6 +4,7 @@ import { summarize } from '@vantage/summary';
 import { tracerouteCheck, world } from '../../test/world.ts';
 import { groupMembers } from './group.ts';
 import { layOutPaths, pathsOf } from './layout-paths.ts';
+import { probesMissingPaths } from './missing-paths.ts';
 import { NETWORK_COLOURS, networksOf } from './networks.ts';
 import { endsSoon } from './certificate-end.ts';
 import { commonName } from './common-name.ts';
@@ -203,5 +204,19 @@ describe('the graph of paths', () => {
     ).toEqual(['AS64510', 'AS65540']);
     expect(networks.map(({ colour }) => colour).slice(0, 3)).toEqual([0, 1, 2]);
     expect(networks.at(-1)!.colour).toBe(NETWORK_COLOURS);
+  });
+});
+
+describe('the searches for all paths', () => {
+  it('are named that ended early, over either family', () => {
+    const search = (complete: boolean): { multipath: never } => ({ multipath: { complete } as never });
+    const found = probesMissingPaths([
+      ['p1', search(true) as never],
+      ['p2', search(false) as never],
+      ['p3', { ...search(true), otherFamily: search(false) } as never],
+      ['p4', {} as never],
+    ]);
+
+    expect(found).toEqual(['p2', 'p3']);
   });
 });

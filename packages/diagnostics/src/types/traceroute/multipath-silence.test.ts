@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { linksOf, networks, randomOf, routeOf, TARGET_NAME } from '../../../test/balanced-network.ts';
 import { type FakeAnswer, type FakeSent } from '../../../test/fake-packets.ts';
 import {
+  answerOfTarget,
   arrived,
   expired,
   ofTrace,
@@ -10,7 +11,6 @@ import {
   router,
   TARGET,
   traceOver,
-  unreachable,
 } from '../../../test/trace-network.ts';
 import { MAX_PACKETS } from './contract.ts';
 
@@ -18,19 +18,6 @@ import { MAX_PACKETS } from './contract.ts';
 const TARGET_HOP = 5;
 const all = { flows: 'all' } as const;
 const seeds = Array.from({ length: 6 }, (_, index) => index + 1);
-
-/** The target’s answer to a packet of any protocol. */
-function reached(sent: FakeSent): FakeAnswer {
-  if (sent.protocol === 'icmp') return arrived(sent, 20);
-  if (sent.protocol === 'udp') return { ...unreachable(sent, 3, TARGET), rttMs: 20 };
-  const syn = Buffer.from(sent.packet);
-  const data = Buffer.alloc(20);
-  syn.copy(data, 0, 2, 4);
-  syn.copy(data, 2, 0, 2);
-  data.writeUInt32BE((syn.readUInt32BE(4) + 1) >>> 0, 8);
-  data[13] = 0x12;
-  return { protocol: 'tcp', data, from: TARGET, hopLimit: 60, rttMs: 20 };
-}
 
 /** A balancer by flow after hop 1; the first flow goes over router 22. */
 function balanced(
@@ -53,11 +40,11 @@ function balanced(
     return false;
   };
   return (sent: FakeSent): readonly FakeAnswer[] => {
-    if (sent.protocol !== protocol) return sent.ttl < targetHop ? [] : [reached(sent)];
+    if (sent.protocol !== protocol) return sent.ttl < targetHop ? [] : [answerOfTarget(sent)];
     const way = ways.get(sent.identifier) ?? (ways.size === 0 ? 22 : 21 + Math.floor(random() * 2));
     ways.set(sent.identifier, way);
     if (isLost(sent, way === 22)) return [];
-    if (sent.ttl >= targetHop) return protocol === 'udp' && isLimited() ? [] : [reached(sent)];
+    if (sent.ttl >= targetHop) return protocol === 'udp' && isLimited() ? [] : [answerOfTarget(sent)];
     return [expired(sent, router(sent.ttl === 2 ? way : sent.ttl), 4 * sent.ttl)];
   };
 }
@@ -100,7 +87,7 @@ describe.each(['udp', 'tcp'] as const)('the search for all paths over %s whose f
 
   it('finds the path beyond a silent stretch', async () => {
     const network = (sent: FakeSent): readonly FakeAnswer[] => {
-      if (sent.ttl >= 14) return [reached(sent)];
+      if (sent.ttl >= 14) return [answerOfTarget(sent)];
       return sent.ttl > 3 && sent.ttl < 12 ? [] : [expired(sent, router(sent.ttl))];
     };
     const { outcome } = await traceOver(network, { ...all, protocol }, { inTime: true, budgetMs: 30_000 });
@@ -137,7 +124,7 @@ describe.each(['udp', 'tcp'] as const)('the search for all paths over %s whose f
 
   it('finds a target beyond the last hop that it may ask', async () => {
     const network = (sent: FakeSent): readonly FakeAnswer[] =>
-      sent.ttl < 9 ? [expired(sent, router(sent.ttl))] : [reached(sent)];
+      sent.ttl < 9 ? [expired(sent, router(sent.ttl))] : [answerOfTarget(sent)];
     const { outcome } = await traceOver(network, { ...all, protocol, maxHops: 4 }, { inTime: true, budgetMs: 30_000 });
 
     expect(outcome).toMatchObject({ result: 'success', reached: true, stopReason: 'hop_limit' });

@@ -1,5 +1,5 @@
 import { isFull, type TracePacket } from '../probing/trace.ts';
-import { seenAs } from './slots.ts';
+import { answersIn, seenAs, SILENT, type Slot } from './slots.ts';
 
 /** The end of a flow at a router that refuses its packets. */
 export interface RefusedEnd {
@@ -30,4 +30,15 @@ export function refusedEndsOf(packets: readonly TracePacket[]): ReadonlyMap<numb
     if (ttl !== undefined && ttl > (lastExpired.get(flow) ?? 0)) refusals.set(flow, { ttl, seen });
   }
   return refusals;
+}
+
+/** True for silence of a flow beyond the router that refuses it. */
+export function isSilentBeyond(slot: Slot, refusals: ReadonlyMap<number, RefusedEnd>): boolean {
+  return slot.ttl > (refusals.get(slot.flow)?.ttl ?? Infinity) && answersIn(slot).length === 0;
+}
+
+/** What a slot without answers shows. */
+export function silenceAt({ flow, ttl }: Slot, refusals: ReadonlyMap<number, RefusedEnd>): string {
+  const refusal = refusals.get(flow);
+  return refusal?.ttl === ttl ? refusal.seen : SILENT;
 }

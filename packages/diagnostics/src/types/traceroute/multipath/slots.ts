@@ -1,10 +1,11 @@
 import { isFull, type TracePacket } from '../probing/trace.ts';
+import type { HopPacket } from './refusals.ts';
 
 /** A TTL of a flow that was probed, once or more often. */
 export interface Slot {
   readonly flow: number;
   readonly ttl: number;
-  readonly packets: readonly TracePacket[];
+  readonly packets: readonly HopPacket[];
 }
 
 /** Marks an answer of the target. */
@@ -17,12 +18,12 @@ export const SILENT = '*';
 export type Slots = ReadonlyMap<number, ReadonlyMap<number, Slot>>;
 
 /** The packets with limited TTLs by flow and TTL. */
-export function slotsOf(packets: readonly TracePacket[]): Slots {
-  const slots = new Map<number, Map<number, Slot & { readonly packets: TracePacket[] }>>();
+export function slotsOf(packets: readonly HopPacket[]): Slots {
+  const slots = new Map<number, Map<number, Slot & { readonly packets: HopPacket[] }>>();
   for (const packet of packets) {
     if (isFull(packet)) continue;
     const { flow, ttl } = packet;
-    const own = slots.get(flow) ?? new Map<number, Slot & { readonly packets: TracePacket[] }>();
+    const own = slots.get(flow) ?? new Map<number, Slot & { readonly packets: HopPacket[] }>();
     slots.set(flow, own);
     const slot = own.get(ttl) ?? { flow, ttl, packets: [] };
     slot.packets.push(packet);
@@ -45,11 +46,15 @@ export function seenAs({ kind, from }: NonNullable<TracePacket['answer']>): stri
 
 /** True for an answer with which the path of the packet ends. */
 export function isEnd(seen: string): boolean {
-  return isOfTarget(seen) || seen.startsWith(REFUSED);
+  return isOfTarget(seen) || isRefusal(seen);
 }
 
 export function isOfTarget(seen: string): boolean {
   return seen.startsWith(ARRIVED);
+}
+
+export function isRefusal(seen: string): boolean {
+  return seen.startsWith(REFUSED);
 }
 
 /** The address in an answer; null for silence. */
@@ -60,4 +65,9 @@ export function addressIn(seen: string): string | null {
 
 export function isAwaited({ packets }: Slot): boolean {
   return packets.some(({ answer, isGivenUp }) => answer === null && !isGivenUp);
+}
+
+/** True for a slot that says nothing of its hop: routers before it refused its packets. */
+export function isRefused(slot: Slot | undefined): boolean {
+  return slot?.packets.some((packet) => packet.isRefused === true) === true && answersIn(slot).length === 0;
 }

@@ -17,8 +17,10 @@ export function soleAt(
 ): Vertex | undefined {
   const here = new Set(located.flatMap((own) => own.get(ttl) ?? []));
   const [vertex] = here;
-  const isGone = located.some((own, flow) => hasEnded(flow) || isLostBefore(own, ttl, soles));
-  if (here.size !== 1 || vertex === undefined || vertex.kind === 'end' || isGone) return undefined;
+  if (here.size !== 1 || vertex === undefined || vertex.kind === 'end') return undefined;
+  const isGone = (own: Located[number], flow: number): boolean =>
+    hasEnded(flow) || isLostBefore(own, ttl, soles) || isOnShorterWay(own, ttl, vertex);
+  if (located.some(isGone)) return undefined;
   if (soles[ttl - 1] !== undefined) return vertex;
   // If the previous hop has several vertices, each must be known to lead here: the flows of another may not have been
   // probed at this TTL.
@@ -29,4 +31,9 @@ export function soleAt(
 /** True for a flow that is probed no further after a long silence which not all flows meet. */
 function isLostBefore(own: ReadonlyMap<number, Vertex>, ttl: number, soles: readonly (Vertex | undefined)[]): boolean {
   return [...own].some(([at, vertex]) => at < ttl && vertex.silence >= GAP_LIMIT && soles[at] !== vertex);
+}
+
+/** True for a flow that passed the vertex at a lower TTL, and is not known to be there again. */
+function isOnShorterWay(own: Located[number], ttl: number, vertex: Vertex): boolean {
+  return !own.has(ttl) && [...own].some(([at, one]) => at < ttl && one === vertex);
 }

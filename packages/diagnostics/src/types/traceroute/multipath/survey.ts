@@ -1,10 +1,12 @@
 import type { TracePacket } from '../probing/trace.ts';
 import { soleAt } from './sole-vertex.ts';
 import { countChanges, newVertex, type Vertex } from './vertex.ts';
-import { refusedEndsOf, type RefusedEnd } from './refused-flows.ts';
+import { doubtedRefusals, isBarred, isUntried } from './refused-slots.ts';
+import { isSilentBeyond, refusedEndsOf, silenceAt, type RefusedEnd } from './refused-flows.ts';
+import { refusalsIn, type Barred } from './refusals.ts';
 import { doubtsByPacket, doubtsOf } from './doubts.ts';
 import { repeatsIn, type Repeats } from './repeats.ts';
-import { answersIn, isAwaited, isEnd, SILENT, slotsOf, type Slot, type Slots } from './slots.ts';
+import { answersIn, isAwaited, isEnd, isRefused, SILENT, slotsOf, type Slot, type Slots } from './slots.ts';
 
 /** A packet to send; flows from `Survey.flows` on are new ones. */
 export interface Ask {
@@ -25,7 +27,7 @@ export interface Survey {
   readonly lastTtl: number;
   /** True if the flow ended before the TTL. */
   readonly hasEnded: (flow: number, ttl: number) => boolean;
-  /** Slots to be probed again: silent ones whose silence is doubted (`doubtsOf`), and answered ones as controls. */
+  /** Slots to be probed again: silent or refused ones that are doubted (`doubtsOf`), and answered ones as controls. */
   readonly again: readonly Slot[];
 }
 
@@ -46,11 +48,15 @@ class Surveyor {
   private readonly again: Slot[] = [];
   private readonly answeredAfter = new Map<Vertex, readonly Slot[]>();
   private readonly refusals: ReadonlyMap<number, RefusedEnd>;
+  private readonly barred: ReadonlyMap<number, Barred>;
   private readonly repeats: Repeats;
+  private readonly isSilent = (slot: Slot): boolean => this.outcomesOf(slot)[0] === SILENT;
 
   constructor(packets: readonly TracePacket[], flows: number) {
-    this.slots = slotsOf(packets);
-    this.refusals = refusedEndsOf(packets);
+    const { packets: counted, barred } = refusalsIn(packets);
+    this.slots = slotsOf(counted);
+    this.barred = barred;
+    this.refusals = refusedEndsOf(counted);
     this.repeats = repeatsIn(this.slots);
     this.flows = flows;
     this.located = Array.from({ length: flows }, () => new Map());
@@ -61,6 +67,7 @@ class Surveyor {
     const { slots, flows, probe, vertices, again } = this;
     const last = Math.max(0, ...[...slots.values()].flatMap((own) => [...own.keys()]));
     for (let ttl = 1; ttl <= last; ttl += 1) this.lookAt(ttl);
+    again.push(...doubtedRefusals(slots));
     return {
       slots,
       flows,
@@ -69,7 +76,7 @@ class Surveyor {
       at: (flow, ttl) => this.at(flow, ttl),
       sole: (ttl) => this.soles[ttl],
       lastTtl: last,
-      hasEnded: (flow, ttl) => this.hasEnded(flow, ttl),
+      hasEnded: (flow, ttl) => this.hasEnded(flow, ttl) || isBarred(this.barred.get(flow), ttl),
       again,
     };
   }
@@ -92,9 +99,8 @@ class Surveyor {
   private lookAt(ttl: number): void {
     const asked = [...this.slots].flatMap(([flow, own]) => {
       const slot = own.get(ttl);
-      return slot === undefined || isAwaited(slot) || this.isSilentBeyondRefusal(slot)
-        ? []
-        : [{ slot, parent: this.at(flow, ttl - 1) }];
+      if (slot === undefined || isAwaited(slot) || isSilentBeyond(slot, this.refusals)) return [];
+      return isRefused(slot) ? this.noteRefused(slot) : [{ slot, parent: this.at(flow, ttl - 1) }];
     });
     const byParent = Map.groupBy(asked, ({ parent }) => parent);
     for (const [parent, own] of byParent) {
@@ -104,17 +110,15 @@ class Surveyor {
       const elsewhere = parent.kind === 'router' ? asked.filter(isElsewhere).map(({ slot }) => slot) : [];
       this.settle(parent, this.settled(parent, slots, elsewhere), ttl);
     }
-    this.locateStrays(
-      (byParent.get(undefined) ?? []).map(({ slot }) => slot),
-      ttl,
-    );
+    const strays = (byParent.get(undefined) ?? []).map(({ slot }) => slot);
+    this.locateStrays(strays, ttl);
     this.soles[ttl] = soleAt(ttl, this.located, this.soles, (flow) => this.hasEnded(flow, ttl));
   }
 
   /** Leaves out the slots whose silence is not proved, and adds those to be probed next to `again`. */
   private settled(parent: Vertex, slots: readonly Slot[], elsewhere: readonly Slot[]): readonly Slot[] {
     const after = this.answeredAfter.get(parent) ?? [];
-    const isSilent = (slot: Slot): boolean => this.isSilent(slot);
+    const { isSilent } = this;
     const isByPacket = parent.isPacketwise || parent.kind === 'cloud';
     const { doubtful, again } = isByPacket
       ? doubtsByPacket(slots, isSilent)
@@ -124,19 +128,19 @@ class Surveyor {
     return slots.filter((slot) => !doubtful.has(slot));
   }
 
-  private isSilentBeyondRefusal(slot: Slot): boolean {
-    return slot.ttl > (this.refusals.get(slot.flow)?.ttl ?? Infinity) && answersIn(slot).length === 0;
-  }
-
-  private isSilent(slot: Slot): boolean {
-    return this.outcomesOf(slot)[0] === SILENT;
+  /** A flow that its router refuses is a sample of that router, but shows no next hop. */
+  private noteRefused(slot: Slot): [] {
+    const { flow, ttl } = slot;
+    const barred = this.barred.get(flow);
+    if (isUntried(slot, barred)) this.again.push(slot);
+    const parent = this.at(flow, ttl - 1);
+    if (parent !== undefined && isBarred(barred, ttl) && parent.seen.has(barred.by)) parent.samples += 1;
+    return [];
   }
 
   private outcomesOf(slot: Slot): readonly string[] {
     const answers = answersIn(slot);
-    if (answers.length > 0) return answers;
-    const refusal = this.refusals.get(slot.flow);
-    return [refusal?.ttl === slot.ttl ? refusal.seen : SILENT];
+    return answers.length > 0 ? answers : [silenceAt(slot, this.refusals)];
   }
 
   private settle(parent: Vertex, slots: readonly Slot[], ttl: number): void {
@@ -146,7 +150,9 @@ class Surveyor {
     for (const slot of slots) {
       const outcomes = this.outcomesOf(slot);
       const vertex =
-        isByPacket && seen.size > 1 ? this.cloudAfter(parent, ttl, seen) : this.vertexOf(outcomes[0]!, parent, ttl);
+        isByPacket && seen.size > 1
+          ? this.vertex(`~${parent.key}`, 'cloud', ttl, 0, seen)
+          : this.vertexOf(outcomes[0]!, parent, ttl);
       const weight = isByPacket ? outcomes.length : 1;
       this.locate(slot.flow, ttl, vertex);
       parent.samples += weight;
@@ -166,10 +172,6 @@ class Surveyor {
   private placeOf(seen: string, ttl: number): Vertex {
     const key = this.repeats.get(seen)?.has(ttl) === true ? `${seen} again` : seen;
     return this.vertex(key, isEnd(seen) ? 'end' : 'router', ttl, 0, [seen]);
-  }
-
-  private cloudAfter(parent: Vertex, ttl: number, seen: Iterable<string>): Vertex {
-    return this.vertex(`~${parent.key}`, 'cloud', ttl, 0, seen);
   }
 
   private vertex(key: string, kind: Vertex['kind'], ttl: number, silence: number, seen: Iterable<string>): Vertex {

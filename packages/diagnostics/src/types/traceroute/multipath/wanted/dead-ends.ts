@@ -1,6 +1,6 @@
 import { FULL_TTL } from '../../result-fields.ts';
 import { isFull, type TracePacket } from '../../probing/trace.ts';
-import { answersIn, isAwaited } from '../slots.ts';
+import { answersIn, isAwaited, isRefused } from '../slots.ts';
 import type { Vertex } from '../vertex.ts';
 import type { Ask, Survey } from '../survey.ts';
 import { isSilentEnd } from './silence.ts';
@@ -138,7 +138,9 @@ function isUnansweredBeyond(vertex: Vertex, { slots, at }: Survey): boolean {
   const beyond = [...slots].flatMap(([flow, own]) =>
     [...own.values()].filter(({ ttl }) => at(flow, ttl - 1) === vertex),
   );
-  return beyond.length > 0 && beyond.every((slot) => !isAwaited(slot) && answersIn(slot).length === 0);
+  return (
+    beyond.length > 0 && beyond.every((slot) => !isAwaited(slot) && !isRefused(slot) && answersIn(slot).length === 0)
+  );
 }
 
 /** True for a router that leads some flows on; a per-packet balancer has no path that only certain flows take. */

@@ -1,0 +1,133 @@
+import { isFull, type TracePacket } from '../probing/trace.ts';
+
+/** A packet as it counts at its hop. */
+export interface HopPacket extends TracePacket {
+  /** True if a router before the hop refused it, or may have: then it says nothing of the hop. */
+  readonly isRefused?: true;
+}
+
+export interface Refusals {
+  readonly packets: readonly HopPacket[];
+  /** Flows all of whose packets were refused by a router that passes others. */
+  readonly barred: ReadonlyMap<number, Barred>;
+}
+
+export interface Barred {
+  /** Address of the router. */
+  readonly by: string;
+  /** The hop of the router. */
+  readonly hop: number;
+  /** Packets of the flow that did not get beyond it. */
+  readonly tried: number;
+}
+
+/** A router that refused packets. */
+interface Refuser {
+  readonly address: string;
+  /** The lowest TTL that ran out there, by flow. */
+  readonly hops: Map<number, number>;
+  /** All TTLs that ran out there. */
+  readonly expiredAt: Set<number>;
+  /** The lowest TTL that it refused, by flow. */
+  readonly refusedAt: Map<number, number>;
+  /** Flows of which it passed a packet on. */
+  readonly passed: Set<number>;
+  /** True if the packets that it refused first have a TTL at which another router answered the same flow. */
+  hasRival: boolean;
+}
+
+/**
+ * The packets, without the errors of routers that refuse some packets and pass others on: such an error is no answer of
+ * the hop at which the packet was to end, unless packets expire at the router there. Errors of a router that is not
+ * known to pass any packet stay: it ends the paths.
+ */
+export function refusalsIn(packets: readonly TracePacket[]): Refusals {
+  const refusers = refusersIn(packets);
+  if (refusers.size === 0) return { packets, barred: new Map() };
+  const passing = [...refusers.values()].filter(({ passed }) => passed.size > 0);
+  const barredBy = new Map(
+    passing.flatMap((one) => [...one.refusedAt.keys()].flatMap((flow) => (one.passed.has(flow) ? [] : [[flow, one]]))),
+  );
+  const counted = packets.map((packet): HopPacket => {
+    const { answer, flow, ttl } = packet;
+    if (isFull(packet)) return packet;
+    const refuser = barredBy.get(flow);
+    if (answer === null) {
+      const isBarred = packet.isGivenUp && refuser !== undefined && ttl > hopIn(refuser, flow);
+      return isBarred ? { ...packet, isRefused: true } : packet;
+    }
+    const kind = answer.kind === 'refused' ? placeOf(refusers.get(answer.from)!, flow, ttl) : 'end';
+    if (kind === 'end') return packet;
+    if (kind === 'here') return { ...packet, answer: { ...answer, kind: 'expired' } };
+    return { ...packet, answer: null, isGivenUp: true, isRefused: true };
+  });
+  const barred = [...barredBy].map(([flow, one]) => {
+    const tried = counted.filter((packet) => packet.flow === flow && packet.isRefused === true).length;
+    return [flow, { by: one.address, hop: hopIn(one, flow), tried }] as const;
+  });
+  return { packets: counted, barred: new Map(barred) };
+}
+
+/** Where an error came from: the router at the hop of the packet, one before it, or one that ends the path. */
+function placeOf(refuser: Refuser, flow: number, ttl: number): 'here' | 'before' | 'end' {
+  const { hops, expiredAt, passed, hasRival } = refuser;
+  const isPassing = passed.size > 0;
+  const own = hops.get(flow);
+  if (own === ttl || (own === undefined && expiredAt.has(ttl))) return 'here';
+  const hop = hopIn(refuser, flow);
+  if (ttl > hop) return isPassing ? 'before' : 'end';
+  return isPassing && ttl === hop && !hasRival ? 'here' : 'end';
+}
+
+/** The hop of the router on the way of a flow: if no packet expired there, the lowest that it refused. */
+function hopIn({ hops, expiredAt, refusedAt }: Refuser, flow: number): number {
+  const nearest = Math.min(...expiredAt, ...refusedAt.values());
+  return hops.get(flow) ?? nearest;
+}
+
+function refusersIn(packets: readonly TracePacket[]): ReadonlyMap<string, Refuser> {
+  const refusers = new Map<string, Refuser>();
+  for (const packet of packets) {
+    const { answer, flow, ttl } = packet;
+    if (answer?.kind !== 'refused' || isFull(packet)) continue;
+    const { from: address } = answer;
+    const known = refusers.get(address) ?? newRefuser(address);
+    refusers.set(address, known);
+    known.refusedAt.set(flow, Math.min(ttl, known.refusedAt.get(flow) ?? ttl));
+  }
+  for (const packet of packets) {
+    const { answer, flow, ttl } = packet;
+    const refuser = answer?.kind === 'expired' && !isFull(packet) ? refusers.get(answer.from) : undefined;
+    refuser?.hops.set(flow, Math.min(ttl, refuser.hops.get(flow) ?? ttl));
+    refuser?.expiredAt.add(ttl);
+  }
+  for (const refuser of refusers.values()) notePassed(refuser, packets);
+  return refusers;
+}
+
+function newRefuser(address: string): Refuser {
+  return {
+    address,
+    hops: new Map(),
+    expiredAt: new Set(),
+    refusedAt: new Map(),
+    passed: new Set(),
+    hasRival: false,
+  };
+}
+
+function notePassed(refuser: Refuser, packets: readonly TracePacket[]): void {
+  const { address, hops, refusedAt, expiredAt, passed } = refuser;
+  for (const { answer, flow, ttl } of packets) {
+    if (answer === null || answer.kind === 'refused' || answer.from === address) continue;
+    const refused = refusedAt.get(flow);
+    const own = hops.get(flow);
+    if (refused !== undefined && ttl === hopIn(refuser, flow) && own === undefined && expiredAt.size === 0) {
+      refuser.hasRival = true;
+    }
+    // The router is before the lowest TTL that it refused if a lower one expired there.
+    const isBefore = refused !== undefined && [...expiredAt].some((at) => at < refused);
+    const last = own ?? (refused === undefined ? Infinity : refused - (isBefore ? 1 : 0));
+    if (ttl > last) passed.add(flow);
+  }
+}

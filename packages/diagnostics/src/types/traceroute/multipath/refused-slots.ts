@@ -1,0 +1,34 @@
+import type { Barred } from './refusals.ts';
+import { answersIn, isRefusal, type Slot, type Slots } from './slots.ts';
+
+/** Packets of a slot, or of a flow, after which it is believed that a router refuses them all. */
+const TRIES = 3;
+/**
+ * Refusals after which it is believed that a router passes nothing on: one that refuses nine in ten would do so in one
+ * of five cases.
+ */
+const REFUSALS = 16;
+
+/** True for a flow that is probed no further: it is refused by a router before the TTL, which passes others. */
+export function isBarred(barred: Barred | undefined, ttl: number): barred is Barred {
+  return barred !== undefined && barred.tried >= TRIES && barred.hop < ttl;
+}
+
+/** True for a slot whose packets were refused before its hop, too few to tell whether others of the flow are too. */
+export function isUntried({ packets }: Slot, barred: Barred | undefined): boolean {
+  return packets.length < TRIES && !(barred !== undefined && barred.tried >= TRIES);
+}
+
+/** Slots at the routers that refuse all packets so far, to be probed again: they may pass some. */
+export function doubtedRefusals(slots: Slots): readonly Slot[] {
+  const all = [...slots.values()].flatMap((own) => [...own.values()]);
+  const refused = all.flatMap((slot) =>
+    answersIn(slot)
+      .filter(isRefusal)
+      .map((seen) => ({ seen, slot })),
+  );
+  return [...Map.groupBy(refused, ({ seen }) => seen).values()].flatMap((own) => {
+    const open = [...new Set(own.map(({ slot }) => slot))].filter(({ packets }) => packets.length < TRIES);
+    return open.slice(0, Math.max(0, REFUSALS - own.length));
+  });
+}
