@@ -1,6 +1,6 @@
 import { bad, summaryOf, type Result } from '../cases.ts';
 import { multipath, ping, trace } from '../results.ts';
-import { limitedInGroups, lostInGroups } from '../spaced-groups.ts';
+import { limitedInGroups, lossyHops, lostInGroups } from '../spaced-groups.ts';
 import type { FindingCases } from './case.ts';
 import { backToBalancer, cut, flowsOf, inCircle } from './flows.ts';
 import { placeAt } from './place-at.ts';
@@ -152,9 +152,9 @@ export const pathCases: FindingCases = {
     ],
   },
   path_loss: {
-    present: [['from a hop on', on([access, '192.0.2.1 * 5 *', '203.0.113.1 * * 9'], { spaced: lostInGroups })]],
+    present: [['from a hop on', on(lossyHops, { spaced: lostInGroups })]],
     absent: [
-      ['limits may explain it', on([access, '192.0.2.1 * 5 *', '203.0.113.1 * * 9'], { spaced: limitedInGroups })],
+      ['limits may explain it', on(lossyHops, { spaced: limitedInGroups })],
       ['at a hop before others that lose none', on([access, '192.0.2.1 5 * *', '192.0.2.2 6 6 6', target])],
       ['at the target alone', on([access, transit, '203.0.113.1 9 * *'])],
       ['the target is not reached', on([access, '192.0.2.1 5 * *', '* * *'])],
@@ -166,7 +166,7 @@ export const pathCases: FindingCases = {
       ['packets in groups are lost', on([access, transit, target], { spaced: lostInGroups })],
     ],
     absent: [
-      ['loss is proved from a hop on', on([access, '192.0.2.1 * 5 *', '203.0.113.1 * * 9'], { spaced: lostInGroups })],
+      ['loss is proved from a hop on', on(lossyHops, { spaced: lostInGroups })],
       ['it loses none', on([access, transit, target])],
     ],
   },

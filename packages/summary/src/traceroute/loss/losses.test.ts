@@ -7,6 +7,10 @@ import { limitedInGroups, lostInGroups } from '../../../test/spaced-groups.ts';
 
 const access = '198.51.100.1 1 1 1';
 const target = '203.0.113.1 9 9 9';
+/** Hops that lose three of ten packets, each other ones. */
+const third = (hop: string): string => `${hop} * 5 5 * 5 5 5 * 5 5`;
+const thirdToo = (hop: string): string => `${hop} 5 5 * 5 5 * * 5 5 5`;
+const lossyTarget = '203.0.113.1 9 * 9 9 9 9 * 9 9 *';
 
 describe('loss on a path', () => {
   it.each([
@@ -26,12 +30,12 @@ describe('loss on a path', () => {
     ['at a router that never answers', [access, '* * *', target], []],
     [
       'from a hop to the target',
-      [access, '192.0.2.1 5 * 5', '192.0.2.2 * 6 *', '203.0.113.1 * * 9'],
+      [access, third('192.0.2.1'), thirdToo('192.0.2.2'), lossyTarget],
       ['path_loss warning: fra-1'],
     ],
     [
       'from a hop to the target, with a silent one in between',
-      [access, '192.0.2.1 5 * 5', '* * *', '203.0.113.1 * * 9'],
+      [access, third('192.0.2.1'), '* * *', lossyTarget],
       ['path_loss warning: fra-1'],
     ],
     [
@@ -51,8 +55,8 @@ describe('loss on a path', () => {
         '198.51.100.3 1 1 1',
         '198.51.100.4 1 1 1',
         '198.51.100.5 1 1 1',
-        '192.0.2.1 5 * 5',
-        '203.0.113.1 * * 9',
+        third('192.0.2.1'),
+        lossyTarget,
       ],
       ['path_loss warning: fra-1'],
     ],
@@ -90,9 +94,9 @@ describe('loss on a path', () => {
 
   it('is reported once for the network in which it begins, with its probes', () => {
     const results = {
-      'fra-1': trace([access, '192.0.2.1 * 5 5', '203.0.113.1 * 9 9'], { spaced: lostInGroups }),
+      'fra-1': trace([access, third('192.0.2.1'), lossyTarget], { spaced: lostInGroups }),
       // One proof suffices for the paths that begin to lose packets in one network.
-      'ber-1': trace(['198.51.100.9 1 1 1', '192.0.2.7 5 * 5', '203.0.113.1 * 9 9']),
+      'ber-1': trace(['198.51.100.9 1 1 1', thirdToo('192.0.2.7'), lossyTarget]),
       'par-1': trace(['198.51.100.5 1 * 1', '203.0.113.1 9 * 9']),
     };
 
@@ -101,13 +105,13 @@ describe('loss on a path', () => {
     expect(lines(summary)).toEqual(['path_loss warning: ber-1 fra-1', 'loss_at_target info: par-1']);
     expect(summary.findings[0]!.text).toBe(
       'Loss of 2 paths begins between ber-1 and hop 2, 192.0.2.7 in AS64511 (Transit Net) and between fra-1 and hop 2, ' +
-        '192.0.2.1 in AS64511 (Transit Net) and carries on to the target, where ber-1 loses 33 % and fra-1 loses 33 %.',
+        '192.0.2.1 in AS64511 (Transit Net) and carries on to the target, where ber-1 loses 30 % and fra-1 loses 30 %.',
     );
   });
 
   it('makes the verdict degraded, and is the headline', () => {
     const summary = summaryOf('traceroute', {
-      'fra-1': trace([access, '192.0.2.1 * 5 *', '203.0.113.1 * * 9'], { spaced: lostInGroups }),
+      'fra-1': trace([access, third('192.0.2.1'), lossyTarget], { spaced: lostInGroups }),
     });
 
     expect(summary.verdict).toBe('degraded');
@@ -128,10 +132,10 @@ describe('loss on a path', () => {
 
       expect(lines(summary)).toEqual(['loss_at_target warning: fra-1']);
       expect(textOf(summary, 'loss_at_target')).toContain(
-        'of those sent after the trace fra-1 lost 3 of 12. A limit of answers does not explain that',
+        'of those sent after the trace fra-1 lost at least 2 of 12. A limit of answers does not explain that',
       );
       expect(summary.verdict).toBe('degraded');
-      expect(summary.headline).toContain('but packets to it are lost: fra-1 lost 3 of 12');
+      expect(summary.headline).toContain('but packets to it are lost: fra-1 lost at least 2 of 12');
     });
 
     it.each([

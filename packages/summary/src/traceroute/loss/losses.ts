@@ -1,8 +1,6 @@
 import { buildFinding, type FindingDraft } from '../../finding.ts';
-import { beginsOf, isExact, isOnLastLink, type Loss, type Path } from './begin.ts';
-import { chanceOfMore } from '../chance.ts';
-import { countedSteps } from '../counted-steps.ts';
-import { weightOfLimits } from './limits.ts';
+import { beginsOf, isExact, isOnLastLink, type Loss } from './begin.ts';
+import { carriedTo, isLimitedRouter, lossyPaths, stepsToTarget } from './paths.ts';
 import { outageOf } from '../rounds/outage.ts';
 import { withoutPause } from '../rounds/pause.ts';
 import { isChangedPath } from '../rounds/path-change.ts';
@@ -10,7 +8,7 @@ import { thresholds } from '../../thresholds.ts';
 import { byText, groupBy } from '../../probe-result.ts';
 import { countOf, listed, naming, percent, unique } from '../../words.ts';
 import { hasDeadEnd, isPacketwise } from '../multipath/dead-ends.ts';
-import { answersWhenSpaced, findSpacedLoss, lossyWhenSpaced } from './spaced.ts';
+import { answersWhenSpaced, findSpacedLoss, isTargetLimited, lossyWhenSpaced } from './spaced.ts';
 import { joinedPlaces } from '../steps/places.ts';
 import { isSilent, placeKey, stepText, targetIndex, type Step, type Trace, type TraceResult } from '../trace.ts';
 
@@ -48,10 +46,7 @@ function isIn(of: readonly Trace[], { probeResult }: Trace): boolean {
 
 /** Finds where loss begins on each lossy path of `reachedOf`, as far as its packets prove. */
 export function lossesOf(traces: readonly Trace[]): readonly Loss[] {
-  const lossy = reachedOf(traces).flatMap((trace) => lossyPath(trace) ?? []);
-  const isUnlocated = (path: Path): boolean =>
-    isChangedPath(path.trace) || isPacketwise(path.trace.branching) || mayBeLimited(path, lossy);
-  return beginsOf(lossy.map((path) => (isUnlocated(path) ? withoutRouters(path) : path)));
+  return beginsOf(lossyPaths(reachedOf(traces)));
 }
 
 /**
@@ -69,41 +64,12 @@ function reachedOf(traces: readonly Trace[]): readonly Trace[] {
   );
 }
 
-/** Hops up to the target, with rate-limited ones treated as silent; undefined without loss at the target. */
-function lossyPath(trace: Trace): Path | undefined {
-  const steps = countedSteps(trace).slice(0, targetIndex(trace)! + 1);
-  if (steps.at(-1)!.lost === 0) return undefined;
-  return { trace, steps: steps.map((step, index) => (isLimitedRouter(steps, index) ? withoutPackets(step) : step)) };
-}
-
-/** True unless the packets of all paths to the target prove loss: rate limits explain them too. */
-function mayBeLimited({ trace: { target } }: Path, all: readonly Path[]): boolean {
-  const suspects = all
-    .filter(({ trace }) => trace.target === target)
-    .map(({ trace, steps }) => ({ trace, routers: carriedTo(steps) }));
-  return weightOfLimits(suspects) > -Math.log(thresholds.lossOverLimit);
-}
-
-function withoutRouters({ trace, steps }: Path): Path {
-  return { trace, steps: [...steps.slice(0, -1).map(withoutPackets), steps.at(-1)!] };
-}
-
-/** Responding routers of the last run of loss up to the target, which no lossless router interrupts. */
-function carriedTo(steps: readonly Step[]): readonly Step[] {
-  const answering = steps.slice(0, -1).filter((step) => !isSilent(step) && step.sent > 0);
-  return answering.slice(answering.findLastIndex(({ lost }) => lost === 0) + 1);
-}
-
-/** Removes a hop's packets: they are no evidence about forwarding. */
-function withoutPackets(step: Step): Step {
-  return { ...step, sent: 0, lost: 0 };
-}
-
 function carriedOn(places: readonly (readonly Loss[])[]): readonly FindingDraft[] {
   return places.map((own) => {
     const where = unique(own.map(placeText));
+    const isLimited = own.some(({ trace }) => isTargetLimited(trace));
     const begins = own.length === 1 ? 'Loss begins' : `Loss of ${countOf(own.length, 'path')} begins`;
-    const text = `${begins} ${listed(where, 3)} and carries on to the target, where ${sharesOf(own)}.`;
+    const text = `${begins} ${listed(where, 3)} and carries on to the target, where ${sharesOf(own, isLimited ? 'misses answers to' : 'loses')}.`;
     const brief = `loss begins ${placeText(own[0]!)}`;
     return buildFinding('path_loss', 'warning', probeResultsOf(own), text, brief);
   });
@@ -142,7 +108,7 @@ function unanswered(losses: readonly Loss[]): readonly FindingDraft[] {
 
 /** What the hops before the target show of loss that may be limited answers. */
 function beforeText(losses: readonly Loss[]): string {
-  const first = losses.map(({ trace }) => carriedTo(countedSteps(trace).slice(0, targetIndex(trace)! + 1))[0]?.hop);
+  const first = losses.map(({ trace }) => carriedTo(stepsToTarget(trace))[0]?.hop);
   const hops = unique(first.flatMap((hop) => (hop === undefined ? [] : [String(hop)])));
   return first.includes(undefined) || losses.some(({ trace }) => isChangedPath(trace))
     ? 'The hops before it do not tell which.'
@@ -151,7 +117,7 @@ function beforeText(losses: readonly Loss[]): string {
 
 function rateLimited(traces: readonly Trace[], chance: number): readonly FindingDraft[] {
   const limited = traces.flatMap((trace) => {
-    const steps = countedSteps(trace).slice(0, targetIndex(trace)! + 1);
+    const steps = stepsToTarget(trace);
     return steps.flatMap((step, index) => (isLimitedRouter(steps, index, chance) ? [{ trace, step }] : []));
   });
   if (limited.length === 0) return [];
@@ -160,17 +126,6 @@ function rateLimited(traces: readonly Trace[], chance: number): readonly Finding
   const routers = where.every((place) => place.includes(',')) ? countOf(where.length, 'router') : 'some routers';
   const text = `Answers of ${routers} to ${naming(probeResults)} do not all arrive, and more do from the hops beyond: ${listed(where, 3)}. Such answers are limited, or lost on their way back: that is no loss of what is passed on.`;
   return [buildFinding('rate_limited_hop', 'info', probeResults, text)];
-}
-
-/**
- * True if a hop lost more than all hops beyond it, unless chance explains that: with real loss and few packets, later
- * hops may have answered all.
- */
-function isLimitedRouter(steps: readonly Step[], index: number, chance: number = thresholds.lossByChance): boolean {
-  const step = steps[index]!;
-  const beyond = steps.slice(index + 1).filter((one) => !isSilent(one));
-  const passedOn = { sent: sumOf(beyond, 'sent'), lost: sumOf(beyond, 'lost') };
-  return !isSilent(step) && step.lost > 0 && chanceOfMore(step, passedOn) <= chance;
 }
 
 function byPlace(losses: readonly Loss[]): readonly (readonly Loss[])[] {
@@ -182,10 +137,6 @@ function byPlace(losses: readonly Loss[]): readonly (readonly Loss[])[] {
     },
   );
   return groups.map(([, probeResults]) => losses.filter(({ trace }) => probeResults.includes(trace.probeResult)));
-}
-
-function sumOf(steps: readonly Step[], what: 'sent' | 'lost'): number {
-  return steps.reduce((sum, step) => sum + step[what], 0);
 }
 
 /** `fra-1 loses 40 %` of each path. */

@@ -2,7 +2,7 @@ import { thresholds } from '../../thresholds.ts';
 import type { SparseResultOf } from '../../probe-result.ts';
 import { buildFinding, type FindingDraft } from '../../finding.ts';
 import { listed } from '../../words.ts';
-import type { Sample } from '../chance.ts';
+import { chanceOfMore, type Sample } from '../chance.ts';
 import { isPacketwise } from '../multipath/dead-ends.ts';
 import { outageOf } from '../rounds/outage.ts';
 import { withoutPause } from '../rounds/pause.ts';
@@ -50,7 +50,7 @@ function lostHandshakes({ probeResult: { result } }: Trace): number {
 
 /** A limit answers the first packets of a group, not a later one after one that it left unanswered. */
 function isOutOfOrder(group: Group): boolean {
-  return group.includes(null) && group.findLastIndex((rtt) => rtt !== null) > group.indexOf(null);
+  return countOfOutOfOrder(group) > 0;
 }
 
 /**
@@ -86,17 +86,39 @@ function spreadOf(rtts: readonly (number | null)[]): number {
 /** Finding: loss that groups of packets prove, at no known place. */
 export function findSpacedLoss(proved: readonly Trace[]): readonly FindingDraft[] {
   if (proved.length === 0) return [];
+  const counts = proved.map((trace) => ({ ...countsOf(trace), probe: trace.probeResult.probe }));
   const shares = listed(
-    proved.map(({ probeResult: { probe, result } }) => {
-      const { sent, received } = result.spaced!;
-      return `${probe} lost ${sent - received} of ${sent}`;
-    }),
+    counts.map(({ probe, sent, lost, open }) => `${probe} lost ${open === 0 ? '' : 'at least '}${lost} of ${sent}`),
   );
+  const open = counts.reduce((sum, one) => sum + one.open, 0);
   const areHandshakes = proved.every(({ probeResult }) => probeResult.result.spaced!.handshakes === true);
   const reason = areHandshakes
     ? 'These are handshakes, which limits of ICMP leave alone.'
-    : 'A limit of answers does not explain that: later packets of a group were answered, and earlier ones were not.';
+    : `A limit of answers does not explain that: later packets of a group were answered, and earlier ones were not.${open === 0 ? '' : ` It may explain ${open} more without an answer.`}`;
   const text = `Packets to the target are lost: of those sent after the trace ${shares}. ${reason} Where they are lost is not proved.`;
   const results = proved.map(({ probeResult }) => probeResult);
   return [buildFinding('loss_at_target', 'warning', results, text, `packets to it are lost: ${shares}`)];
+}
+
+/** Packets in groups: those that no limit of answers explains (`lost`), and others without an answer (`open`). */
+function countsOf({ probeResult: { result } }: Trace): Sample & { readonly open: number } {
+  const { sent, received, groups, handshakes = false } = result.spaced!;
+  const lost = handshakes ? sent - received : groups.reduce((sum, group) => sum + countOfOutOfOrder(group), 0);
+  return { sent, lost, open: sent - received - lost };
+}
+
+/** Unanswered packets of a group before its last answered one. */
+function countOfOutOfOrder(group: Group): number {
+  return group.slice(0, group.findLastIndex((rtt) => rtt !== null) + 1).filter((rtt) => rtt === null).length;
+}
+
+/** True if the first packets of groups are answered more often than the later ones, as by a limit of the target. */
+export function isTargetLimited({ probeResult: { result } }: Trace): boolean {
+  const groups = result.spaced?.groups ?? [];
+  const [first, later] = [groups.flatMap((group) => group.slice(0, 1)), groups.flatMap((group) => group.slice(1))];
+  return chanceOfMore(sampleOf(later), sampleOf(first)) <= thresholds.lossByChance;
+}
+
+export function sampleOf(rtts: readonly (number | null)[]): Sample {
+  return { sent: rtts.length, lost: rtts.filter((rtt) => rtt === null).length };
 }

@@ -1,0 +1,84 @@
+import type { Path } from './begin.ts';
+import { chanceOfMore } from '../chance.ts';
+import { countedSteps } from '../counted-steps.ts';
+import { weightOfLimits } from './limits.ts';
+import { areSomeLimited, mayAllBeLimited, routersOf, type Routers } from './routers.ts';
+import { isChangedPath } from '../rounds/path-change.ts';
+import { thresholds } from '../../thresholds.ts';
+import { isPacketwise } from '../multipath/dead-ends.ts';
+import { isSilent, targetIndex, type Step, type Trace } from '../trace.ts';
+
+/** Paths with loss at the target, without the packets of routers that are no evidence of it. */
+export function lossyPaths(reached: readonly Trace[]): readonly Path[] {
+  const routers = routersOf(reached);
+  const lossy = reached.flatMap((trace) => lossyPath(trace) ?? []);
+  const isUnlocated = (path: Path): boolean =>
+    isChangedPath(path.trace) ||
+    isPacketwise(path.trace.branching) ||
+    mayBeLimited(path, lossy) ||
+    mayBeLimitedOnWay(path, routers);
+  return lossy.map((path) => (isUnlocated(path) ? withoutRouters(path) : path));
+}
+
+/** Hops up to the target, with rate-limited ones treated as silent; undefined without loss at the target. */
+function lossyPath(trace: Trace): Path | undefined {
+  const steps = stepsToTarget(trace);
+  if (steps.at(-1)!.lost === 0) return undefined;
+  return { trace, steps: steps.map((step, index) => (isLimitedRouter(steps, index) ? withoutPackets(step) : step)) };
+}
+
+/** Counted hops up to that of the target, which must have answered. */
+export function stepsToTarget(trace: Trace): readonly Step[] {
+  return countedSteps(trace).slice(0, targetIndex(trace)! + 1);
+}
+
+/** True unless the packets of all paths to the target prove loss: rate limits explain them too. */
+function mayBeLimited({ trace: { target } }: Path, all: readonly Path[]): boolean {
+  const suspects = all
+    .filter(({ trace }) => trace.target === target)
+    .map(({ trace, steps }) => ({ trace, routers: carriedTo(steps) }));
+  return weightOfLimits(suspects) > -Math.log(thresholds.lossOverLimit);
+}
+
+/**
+ * True unless the routers before the target prove that packets are lost before them. One that surely limits its answers
+ * has others like it on its way.
+ */
+function mayBeLimitedOnWay({ trace, steps }: Path, routers: Routers): boolean {
+  const lossy = carriedTo(steps);
+  return lossy.length > 0 && (areSomeLimited(trace, routers) || mayAllBeLimited(trace, lossy, routers));
+}
+
+function withoutRouters({ trace, steps }: Path): Path {
+  return { trace, steps: [...steps.slice(0, -1).map(withoutPackets), steps.at(-1)!] };
+}
+
+/** Responding routers of the last run of loss up to the target, which no lossless router interrupts. */
+export function carriedTo(steps: readonly Step[]): readonly Step[] {
+  const answering = steps.slice(0, -1).filter((step) => !isSilent(step) && step.sent > 0);
+  return answering.slice(answering.findLastIndex(({ lost }) => lost === 0) + 1);
+}
+
+/** Removes a hop's packets: they are no evidence about forwarding. */
+function withoutPackets(step: Step): Step {
+  return { ...step, sent: 0, lost: 0 };
+}
+
+/**
+ * True if a hop lost more than all hops beyond it, unless chance explains that: with real loss and few packets, later
+ * hops may have answered all.
+ */
+export function isLimitedRouter(
+  steps: readonly Step[],
+  index: number,
+  chance: number = thresholds.lossByChance,
+): boolean {
+  const step = steps[index]!;
+  const beyond = steps.slice(index + 1).filter((one) => !isSilent(one));
+  const passedOn = { sent: sumOf(beyond, 'sent'), lost: sumOf(beyond, 'lost') };
+  return !isSilent(step) && step.lost > 0 && chanceOfMore(step, passedOn) <= chance;
+}
+
+function sumOf(steps: readonly Step[], what: 'sent' | 'lost'): number {
+  return steps.reduce((sum, step) => sum + step[what], 0);
+}

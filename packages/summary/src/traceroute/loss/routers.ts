@@ -1,0 +1,93 @@
+import { chanceOfMore, choices, type Sample } from '../chance.ts';
+import { coincidence } from './coincidence.ts';
+import { countedSteps } from '../counted-steps.ts';
+import { weightOfOrder } from './limits.ts';
+import { isTargetLimited, sampleOf } from './spaced.ts';
+import { thresholds } from '../../thresholds.ts';
+import { isSilent, targetIndex, type Step, type Trace } from '../trace.ts';
+
+/** A hop before the target that answered one probe. */
+interface Seen {
+  readonly key: string;
+  readonly trace: Trace;
+  readonly step: Step;
+  /** Packets of the same probe to the target. */
+  readonly target: Sample;
+}
+
+/** Hops before the target of all traces, by router and target. */
+export type Routers = ReadonlyMap<string, readonly Seen[]>;
+
+export function routersOf(traces: readonly Trace[]): Routers {
+  return Map.groupBy(traces.flatMap(seenOf), ({ key }) => key);
+}
+
+/**
+ * True unless the answers of these routers of a path, to all probes, prove that packets to the target are lost before
+ * them: limits of their answers explain as well what is missing, wherever the target’s packets are lost.
+ */
+export function mayAllBeLimited(trace: Trace, steps: readonly Step[], routers: Routers): boolean {
+  const seen = steps.map((step) => routers.get(keyOf(trace, step)) ?? []);
+  return weightOfShares(seen) + weightOfOrder(seen.flat()) > -Math.log(thresholds.lossOverLimit);
+}
+
+/**
+ * True if routers of the last run of loss up to the target, which none interrupts that is lossless to all probes,
+ * surely limit their answers: one of them by the number of its answers, or several by the time.
+ */
+export function areSomeLimited(trace: Trace, routers: Routers): boolean {
+  const all = seenOf(trace).map(({ key }) => routers.get(key) ?? []);
+  const run = all.findLastIndex((seen) => seen.every(({ step }) => step.lost === 0)) + 1;
+  return all.slice(run).some(isLimited) || coincidence(all.slice(run)) <= thresholds.beginByChance;
+}
+
+/** True if a router left more packets of all probes unanswered than the target did, unless chance explains that. */
+function isLimited(seen: readonly Seen[]): boolean {
+  const [router, target] = [sumOf(seen.map(({ step }) => step)), sumOf(seen.map((one) => one.target))];
+  return router.lost > 0 && chanceOfMore(router, target) <= thresholds.beginByChance;
+}
+
+/**
+ * Logarithm of the likelihood ratio of two causes, from the shares of lost packets: limits, with another share at each
+ * router or the same one at all, or loss with that of the target.
+ */
+function weightOfShares(seen: readonly (readonly Seen[])[]): number {
+  const samples = seen.map((own) => sumOf(own.map(({ step }) => step)));
+  const targets = new Map(seen.flat().map(({ trace, target }) => [trace, target]));
+  const [all, target] = [sumOf(samples), sumOf([...targets.values()])];
+  const ofLoss = likelihoodOf(sumOf([all, target])) - likelihoodOf(target);
+  const ofLimits = [samples.reduce((sum, one) => sum + likelihoodOf(one), 0), likelihoodOf(all)];
+  return Math.log(ofLimits.reduce((sum, one) => sum + Math.exp(one - ofLoss), 0) / ofLimits.length);
+}
+
+/** Logarithm of the probability of one order of so many losses, if every share of lost packets is equally likely. */
+function likelihoodOf({ sent, lost }: Sample): number {
+  return -choices(sent, lost) - Math.log(sent + 1);
+}
+
+function keyOf({ target, probeResult }: Trace, { hop, routers: [router] }: Step): string {
+  return `${target} ${router?.ip ?? `${probeResult.probe} ${hop}`}`;
+}
+
+function seenOf(trace: Trace): readonly Seen[] {
+  const steps = countedSteps(trace).slice(0, targetIndex(trace)! + 1);
+  const target = packetsToTarget(trace, steps.at(-1)!);
+  const answering = steps.slice(0, -1).filter((step) => !isSilent(step) && step.sent > 0);
+  return answering.map((step) => ({ key: keyOf(trace, step), trace, step, target }));
+}
+
+/**
+ * Packets to the target with those in groups, which of a trace of several flows are in one whose way may lose more than
+ * others. If the target limits its answers, only the first ones of the groups show loss.
+ */
+function packetsToTarget(trace: Trace, end: Sample): Sample {
+  const { spaced, flows = [] } = trace.probeResult.result;
+  if (spaced === undefined || flows.length > 1 || trace.branching.length > 0) return end;
+  if (isTargetLimited(trace)) return sampleOf(spaced.groups.flatMap((group) => group.slice(0, 1)));
+  return sumOf([end, { sent: spaced.sent, lost: spaced.sent - spaced.received }]);
+}
+
+function sumOf(samples: readonly Sample[]): Sample {
+  const sum = (what: keyof Sample): number => samples.reduce((total, one) => total + one[what], 0);
+  return { sent: sum('sent'), lost: sum('lost') };
+}
