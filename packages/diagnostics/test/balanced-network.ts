@@ -91,15 +91,24 @@ export function randomOf(seed: number): () => number {
   };
 }
 
+/** Precedes the name of a router that refused a packet. */
+const REFUSED = '!';
+
 /**
- * @returns the name at which a packet ends: a router's choice is drawn once for a flow, or for each packet if it
- *   balances so
+ * @param refuses whether a router refuses a packet that it is to pass on
+ * @returns the name at which a packet ends, after `REFUSED` if the router there refused it: a router's choice is drawn
+ *   once for a flow, or for each packet if it balances so
  */
-export function routeOf(network: Network, random: () => number): (flow: number, ttl: number) => string {
+export function routeOf(
+  network: Network,
+  random: () => number,
+  refuses: (name: string) => boolean = () => false,
+): (flow: number, ttl: number) => string {
   const choices = new Map<string, number>();
   return (flow, ttl) => {
     let name = FIRST;
     for (let hop = 1; hop < ttl && name !== TARGET_NAME; hop += 1) {
+      if (refuses(name)) return `${REFUSED}${name}`;
       const { next, by } = network[name]!;
       const drawn = Math.floor(random() * next.length);
       const key = `${name} ${flow}`;
@@ -138,9 +147,12 @@ export function provableLinks(network: Network): ReadonlySet<string> {
   return new Set([...linksOf(network)].filter((link) => !isChance || isProvable(link)));
 }
 
-/** A packet that was answered at a name. */
-export function answeredPacket(flow: number, ttl: number, index: number, from: string): TracePacket {
-  const kind = from === TARGET_NAME ? 'target' : 'expired';
+/** A packet that was answered, or refused, at a name. */
+export function answeredPacket(flow: number, ttl: number, index: number, end: string): TracePacket {
+  const isRefused = end.startsWith(REFUSED);
+  const from = isRefused ? end.slice(REFUSED.length) : end;
+  const arrived = from === TARGET_NAME ? 'target' : 'expired';
+  const kind = isRefused ? 'refused' : arrived;
   return {
     flow,
     index,

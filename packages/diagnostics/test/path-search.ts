@@ -5,6 +5,7 @@ import { surveyOf } from '../src/types/traceroute/multipath/survey.ts';
 import type { TracePacket } from '../src/types/traceroute/probing/trace.ts';
 import {
   answeredPacket,
+  FIRST,
   provableLinks,
   linksOf,
   randomOf,
@@ -15,6 +16,8 @@ import {
 
 const MAX_HOPS = 30;
 const MAX_PACKETS = 589;
+/** More hops than any modelled network has. */
+const MAX_TRACED = 12;
 
 export interface Searched {
   readonly graph: Graph;
@@ -26,9 +29,15 @@ export interface Searched {
   readonly wrong: readonly string[];
 }
 
-/** Searches a network without sockets: every packet is answered at once. The result follows from the seed. */
-export function searched(network: Network, seed: number): Searched {
-  const route = routeOf(network, randomOf(seed));
+/**
+ * Searches a network without sockets: every packet is answered at once. The result follows from the seed.
+ *
+ * @param refusing share of packets that the first router behind `FIRST` refuses to pass on
+ */
+export function searched(network: Network, seed: number, refusing = 0): Searched {
+  const random = randomOf(seed);
+  const [refuser] = network[FIRST]!.next;
+  const route = routeOf(network, random, (name) => refusing > 0 && name === refuser && random() < refusing);
   const packets: TracePacket[] = [];
   let flows = 1;
   const send = (flow: number, ttl: number): void => {
@@ -36,7 +45,7 @@ export function searched(network: Network, seed: number): Searched {
     const index = packets.filter((packet) => packet.flow === flow).length;
     packets.push(answeredPacket(flow, ttl, index, route(flow, ttl)));
   };
-  for (let ttl = 1; ttl === 1 || packets.at(-1)!.answer!.from !== TARGET_NAME; ttl += 1) send(0, ttl);
+  for (let ttl = 1; packets.at(-1)?.answer?.from !== TARGET_NAME && ttl <= MAX_TRACED; ttl += 1) send(0, ttl);
   let asks = nextAsks(packets, flows, MAX_HOPS, MAX_PACKETS);
   while (asks.length > 0 && packets.length < MAX_PACKETS) {
     for (const { flow, ttl } of asks.slice(0, MAX_PACKETS - packets.length)) send(flow, ttl);
@@ -44,7 +53,9 @@ export function searched(network: Network, seed: number): Searched {
   }
   const graph = graphOf(surveyOf(packets, flows));
   const found = new Set(
-    graph.links.filter(({ from }) => from !== PROBE).map(({ from, to }) => `${from} ${addressIn(to)}`),
+    graph.links
+      .filter(({ from, isDoubtful }) => from !== PROBE && !isDoubtful)
+      .map(({ from, to }) => `${from} ${addressIn(to)}`),
   );
   const exist = linksOf(network);
   return {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { cases } from '@vantage/test-support/random/case-count';
 
-import { randomOf } from '../../../test/balanced-network.ts';
+import { networks, randomOf } from '../../../test/balanced-network.ts';
+import { searched } from '../../../test/path-search.ts';
 import type { FakeAnswer, FakeSent } from '../../../test/fake-packets.ts';
 import { answerOfTarget, expired, router, TARGET, traceOver, unreachable } from '../../../test/trace-network.ts';
 
@@ -87,6 +88,19 @@ describe('a router that refuses some packets and passes others on', () => {
       }
     },
   );
+
+  it.each([0.1, 0.4])('invents no link in any modelled network, share %d', (share) => {
+    const runs = Object.values(networks).flatMap((network) =>
+      Array.from({ length: RUNS }, (_, seed) => searched(network, seed, share)),
+    );
+
+    expect(runs.flatMap(({ wrong }) => wrong)).toEqual([]);
+  });
+
+  // The router behind both ways is at hops 3 and 6: flows of the shorter way are past it at the latter.
+  it.each([5, 34, 78])('is before no router that all flows seem to pass, as some are past it, draw %i', (seed) => {
+    expect(searched(networks['unequal by 3']!, seed, 0.4).wrong).toEqual([]);
+  });
 
   it.each(PROTOCOLS)('is found where it refuses packets that expire there, too: %s', async (protocol) => {
     const runs = await runsOf(protocol, (_, random) => random() < 0.4);

@@ -62,7 +62,8 @@ function asksAtOwnHop({ slots, at, sole, flows }: Survey, vertex: Vertex): reado
   if (!vertex.isPacketwise || vertex.kind !== 'router') return [];
   const { ttl } = vertex;
   const here = [...slots.values()].flatMap((own) => own.get(ttl) ?? []).filter(({ flow }) => at(flow, ttl) === vertex);
-  const missing = PACKETS_AT_OWN_HOP - here.reduce((sum, { packets }) => sum + packets.length, 0);
+  const counted = here.flatMap(({ packets }) => packets.filter((packet) => packet.isRefused !== true));
+  const missing = PACKETS_AT_OWN_HOP - counted.length;
   if (here.length === 0 || missing <= 0) return [];
   if (sole(ttl) !== vertex)
     return Array.from({ length: missing }, (_, index) => ({ flow: here[index % here.length]!.flow, ttl }));

@@ -15,7 +15,7 @@ export interface Refusals {
 export interface Barred {
   /** Address of the router. */
   readonly by: string;
-  /** The hop of the router. */
+  /** The hop of the router; a lower one if no TTL ran out there. */
   readonly hop: number;
   /** Packets of the flow that did not get beyond it. */
   readonly tried: number;
@@ -32,8 +32,6 @@ interface Refuser {
   readonly refusedAt: Map<number, number>;
   /** Flows of which it passed a packet on. */
   readonly passed: Set<number>;
-  /** True if the packets that it refused first have a TTL at which another router answered the same flow. */
-  hasRival: boolean;
 }
 
 /**
@@ -70,19 +68,16 @@ export function refusalsIn(packets: readonly TracePacket[]): Refusals {
 
 /** Where an error came from: the router at the hop of the packet, one before it, or one that ends the path. */
 function placeOf(refuser: Refuser, flow: number, ttl: number): 'here' | 'before' | 'end' {
-  const { hops, expiredAt, passed, hasRival } = refuser;
-  const isPassing = passed.size > 0;
+  const { hops, expiredAt, passed } = refuser;
   const own = hops.get(flow);
   if (own === ttl || (own === undefined && expiredAt.has(ttl))) return 'here';
-  const hop = hopIn(refuser, flow);
-  if (ttl > hop) return isPassing ? 'before' : 'end';
-  return isPassing && ttl === hop && !hasRival ? 'here' : 'end';
+  return passed.size > 0 && ttl > hopIn(refuser, flow) ? 'before' : 'end';
 }
 
-/** The hop of the router on the way of a flow: if no packet expired there, the lowest that it refused. */
+/** The hop of the router on the way of a flow: if no TTL ran out there, the one before the lowest that it refused. */
 function hopIn({ hops, expiredAt, refusedAt }: Refuser, flow: number): number {
-  const nearest = Math.min(...expiredAt, ...refusedAt.values());
-  return hops.get(flow) ?? nearest;
+  const [expired, refused] = [Math.min(...expiredAt), Math.min(...refusedAt.values())];
+  return hops.get(flow) ?? (expired <= refused ? expired : refused - 1);
 }
 
 function refusersIn(packets: readonly TracePacket[]): ReadonlyMap<string, Refuser> {
@@ -112,7 +107,6 @@ function newRefuser(address: string): Refuser {
     expiredAt: new Set(),
     refusedAt: new Map(),
     passed: new Set(),
-    hasRival: false,
   };
 }
 
@@ -122,9 +116,6 @@ function notePassed(refuser: Refuser, packets: readonly TracePacket[]): void {
     if (answer === null || answer.kind === 'refused' || answer.from === address) continue;
     const refused = refusedAt.get(flow);
     const own = hops.get(flow);
-    if (refused !== undefined && ttl === hopIn(refuser, flow) && own === undefined && expiredAt.size === 0) {
-      refuser.hasRival = true;
-    }
     // The router is before the lowest TTL that it refused if a lower one expired there.
     const isBefore = refused !== undefined && [...expiredAt].some((at) => at < refused);
     const last = own ?? (refused === undefined ? Infinity : refused - (isBefore ? 1 : 0));
