@@ -23,7 +23,7 @@ const STOOD_STILL = 'The probe stood still during the check, so that silence pro
 /** How the run of a diagnostic ended. */
 export type Ending =
   | { readonly outcome: Outcome<AnyCheckType> }
-  /** `measured`: last partial result of an unfinished diagnostic. */
+  /** `measured`: the last partial result. */
   | {
       readonly failure: Failure;
       readonly result?: 'timeout';

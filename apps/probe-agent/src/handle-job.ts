@@ -29,7 +29,7 @@ export type TargetCheck = (type: CheckTypeName, params: Job['params']) => string
  * Runs one job and sends its result, unless the job has expired or is withdrawn. Never rejects: failures become
  * results.
  *
- * @param id check id from the queue
+ * @param id job id from the queue
  * @param data untrusted job data
  * @param interrupted aborted when the agent must stop immediately, or the job is withdrawn
  */

@@ -27,7 +27,7 @@ const TIMEOUT_MS = 12_000;
  * a second attempt.
  */
 const SHARE = 0.4;
-/** Maximum wait for a free browser; then another probe takes over. */
+/** Maximum wait for a free browser; then another probe may take over. */
 const WAIT_MS = 8_000;
 
 /** Handles the job that takes a check's screenshot. Never rejects: failures are reported. */
@@ -39,7 +39,7 @@ export function createScreenshotHandler(dependencies: ScreenshotHandlerDependenc
     const { job, fault } = schemas.readScreenshotJob(check, data);
     if (job === undefined) {
       log.error({ check, fault }, 'invalid screenshot job');
-      // The job's deadline is unreadable as well; report with the current time.
+      // With the current time, because the job's deadline may be unreadable as well.
       void outlet.screenshot(check, none(probeFailure('invalid_job')), clock.now());
       return;
     }

@@ -119,7 +119,7 @@ export function policyOf(config: MeasuringConfig): TargetPolicy {
   });
 }
 
-/** The packet process is restarted again and again: log equal failures once. */
+/** The packet process is restarted again and again: of equal failures in a row only the first is logged. */
 function logPacketFailures(log: Logger): (error: Error) => void {
   let last = '';
   return ({ message, cause }) => {

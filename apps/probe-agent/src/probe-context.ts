@@ -12,7 +12,7 @@ export function createProbeContext(
   wrapPackets: (sockets: PacketSockets) => PacketSockets = (sockets) => sockets,
 ): (cost: number) => ProbeContext {
   const contact = config.contact === undefined ? '' : ` (+${config.contact})`;
-  // Created once: the trust store costs several times as much as an https check.
+  // Created once, because it takes much time.
   const trust = createTrustStore(runtime.certificateAuthorities);
   const networkLimit = createNetworkLimit(config.networkLimit);
   return (cost) => ({

@@ -27,10 +27,10 @@ export interface ProbeRuntime {
   /** Returns freed memory to the system, if that is possible. */
   readonly releaseMemory?: (() => void) | undefined;
   readonly screenshots: ScreenshotOffer;
-  /** Called for each heartbeat. */
+  /** Called whenever the capabilities of the probe are reported. */
   readonly rawSockets: () => RawSockets;
   readonly connectivity: () => Connectivity;
-  /** Reports an address of the agent's Redis, which is never a permitted target. */
+  /** Reports an address of Redis, or of the proxy or gateway in place of it, which is never a permitted target. */
   readonly noteRedis: (address: string | undefined, port: number | undefined) => void;
   readonly close: () => Promise<void>;
 }

@@ -13,7 +13,8 @@ export interface ScreenshotOffer {
   /** True while the last self-test passed and no later failure contradicts it. */
   readonly isOffered: () => boolean;
   /**
-   * Why the probe is degraded: its last self-test, or its browser since, failed. Null unless it must offer screenshots.
+   * Why the probe is degraded: its last self-test, or its browser since, failed. Null if neither did, and for a probe
+   * that need not offer screenshots.
    */
   readonly degraded: () => string | null;
   /** Waits for a running self-test, until the signal aborts. Null if screenshots are offered, else the reason. */
@@ -22,7 +23,7 @@ export interface ScreenshotOffer {
   readonly capture: (request: CaptureRequest) => Promise<Picture>;
   /** Status of the browser; absent if screenshots are off. */
   readonly status?: (() => ScreenshotsStatus) | undefined;
-  /** Ends all browsers; resolves when no process of them is left. */
+  /** Ends all browsers, as `Screenshots.close` does. */
   readonly close: () => Promise<void>;
 }
 

@@ -38,7 +38,7 @@ export async function serve(config: Config): Promise<void> {
     process.exit(0);
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal));
-  // With an IPC channel only: the parent process has exited.
+  // With an IPC channel only: the parent process has exited or closed it.
   process.once('disconnect', () => void stop('disconnect'));
 
   // Before the start: a compaction later would delay a measurement.

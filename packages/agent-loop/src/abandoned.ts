@@ -24,7 +24,7 @@ export function pollAbandoned(isAbandoned: (id: string) => Promise<boolean>): On
           stop();
           listener();
         },
-        // Redis is unavailable: the next read retries.
+        // The next read retries.
         () => undefined,
       );
     }, LOOK_EVERY_MS);

@@ -24,7 +24,7 @@ export interface AgentLoop {
    * and closes. Never rejects.
    */
   readonly drain: () => Promise<void>;
-  /** Closes at once; running jobs are reported as interrupted when the next agent connects. Never rejects. */
+  /** Closes without waiting for running jobs to finish. Never rejects. */
   readonly close: () => Promise<void>;
 }
 

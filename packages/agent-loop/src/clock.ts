@@ -1,6 +1,6 @@
 import { createRemoteClock, msOfTimeReply } from '@vantage/timers';
 
-/** The clock of Redis, by which deadlines are set, as an agent reads it: at intervals and after each connection. */
+/** The clock of Redis, by which deadlines are set, as an agent reads it. */
 export interface AgentClock {
   /** Milliseconds since the epoch. */
   readonly now: () => number;

@@ -10,10 +10,7 @@ export interface Finisher<J> {
   readonly flush: () => Promise<void>;
 }
 
-/**
- * Shortest interval between two removals: jobs that end meanwhile share the next one. The first goes at once, in one
- * write with the result of its job.
- */
+/** Interval between two removals: jobs that end meanwhile share the next one. */
 const GATHER_MS = 30;
 
 /** @param finish is retried after any error, except on a closed connection */

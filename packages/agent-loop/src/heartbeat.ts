@@ -23,11 +23,11 @@ type Described = Omit<Heartbeat, 'v' | 'instance' | 'degraded' | 'announced'> & 
 };
 
 export interface HeartbeatWriter {
-  /** Writes one now, then at each change, and every `HEARTBEAT_EVERY_MS` without one. */
+  /** Writes one now, then after changes, and every `HEARTBEAT_EVERY_MS` without one. */
   readonly start: () => void;
-  /** Writes and announces a heartbeat now, unless Redis is not ready or a write is under way. Never rejects. */
+  /** Writes and announces one now, unless stopped, Redis is not ready or a write is under way. Never rejects. */
   readonly beat: () => Promise<void>;
-  /** Stops and removes the heartbeat: the probe is offline at once. Never rejects. */
+  /** Stops, and removes the heartbeat if Redis is ready. Never rejects. */
   readonly stop: () => Promise<void>;
 }
 
@@ -37,7 +37,7 @@ const LOOK_EVERY_MS = 1_000;
 const EARLY_MS = LOOK_EVERY_MS / 2;
 /** Minimum interval for changes of the load only, which changes constantly. */
 const LOAD_EVERY_MS = 2_000;
-/** Time in which two agents under one identifier replace each other's heartbeat. */
+/** Time for which another agent is reported after the heartbeat was replaced by one of it. */
 const TWIN_FOR_MS = 2 * HEARTBEAT_EVERY_MS + LOOK_EVERY_MS;
 
 const MAX_REASONS = 16;
@@ -112,7 +112,7 @@ function shorten(reasons: readonly string[]): string[] {
   return reasons.slice(0, MAX_REASONS).map((reason) => reason.slice(0, MAX_REASON));
 }
 
-/** The part of a heartbeat whose change coordinators must learn at once: everything but the load. */
+/** The part of a heartbeat whose change coordinators must learn at once: all but the running and the taken jobs. */
 function newsOf(heartbeat: Heartbeat): string {
   const { taken: _taken, load, ...rest } = heartbeat;
   return JSON.stringify({ ...rest, capacity: load.capacity });

@@ -46,11 +46,11 @@ export interface JobLoop {
   readonly running: () => number;
   /** True for a job that this loop took, for at least five minutes. */
   readonly knows: (id: string) => boolean;
-  /** Runs a job that was taken by a lost reply. */
+  /** Runs an active job as if this loop had taken it, unless it knows it. */
   readonly adopt: (id: string) => void;
   /** Counts up with each answer of the queue, refusals too: no restart of the agent would end those. */
   readonly turns: () => number;
-  /** Jobs taken since the start. */
+  /** Jobs taken or adopted since the start. */
   readonly taken: () => number;
   /** True while all slots are in use: then the loop takes no jobs. */
   readonly isFull: () => boolean;

@@ -11,11 +11,9 @@ export interface LeftoverParts {
   readonly queue: Pick<ProbeQueue, 'active' | 'discard'>;
   /** True for a job that this agent took, for at least five minutes. */
   readonly knows: (id: string) => boolean;
-  /**
-   * True for a job that ended without a result because Redis refused the login of this agent, or that was withdrawn.
-   */
+  /** True for a job that was withdrawn: it ended without a result. */
   readonly wasWithdrawn: (id: string) => boolean;
-  /** Runs a job that this agent took. */
+  /** Runs a job as if this agent had taken it. */
   readonly adopt: (id: string) => void;
   readonly isCheckId: (id: string) => boolean;
   readonly outlet: ResultOutlet;
@@ -25,11 +23,10 @@ export interface LeftoverParts {
 }
 
 /**
- * Finds active jobs that this agent does not know. Jobs that the first poll finds, before this agent takes any,
- * belonged to an earlier process: they are reported as interrupted and not run again, since a later measurement would
- * be a different one. So are jobs that ended because Redis refused the login, if they are still active once the login
- * is accepted again: the probe was not suspended. A job that two polls in a row find counts as taken by this agent with
- * its reply lost, and is run now; with a second agent of the probe, each takes jobs of the other for such.
+ * Finds active jobs that this agent does not know. Those that the first poll finds, before this agent takes any, are
+ * reported as interrupted and not run again, since a later measurement would be a different one. So are those of
+ * `wasWithdrawn`. Others that two polls in a row find count as taken by this agent with the reply lost, and are run;
+ * with a second agent of the probe, each takes jobs of the other for such.
  *
  * @returns a function that polls once, and resolves once the list is read; the jobs are handled afterwards
  */

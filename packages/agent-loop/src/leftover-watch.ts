@@ -1,7 +1,7 @@
 import { createLeftoverLook, type LeftoverParts } from './leftover-jobs.ts';
 import type { RedisLink } from './redis-link.ts';
 
-/** Looks for jobs that an earlier agent left behind, or whose take reply was lost. */
+/** Looks for active jobs that this agent does not know. */
 export interface LeftoverWatch {
   /** Looks once. Rejects if Redis does not answer. */
   readonly look: () => Promise<void>;
@@ -9,7 +9,7 @@ export interface LeftoverWatch {
   readonly stop: () => void;
 }
 
-/** Poll interval for jobs whose take reply was lost; such a job must be found by two polls. */
+/** Poll interval. */
 const LOOK_EVERY_MS = 2_000;
 /** Replies are lost only with a connection: this many polls after the last connection, polls become rare. */
 const LOOKS_AFTER_CONNECTING = 30;

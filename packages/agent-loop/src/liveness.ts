@@ -18,7 +18,7 @@ export interface LivenessParts {
 export interface Liveness {
   readonly start: () => void;
   readonly stop: () => void;
-  /** Why this probe takes no jobs; undefined if it does. */
+  /** Why this probe has taken no jobs for long; undefined otherwise. */
   readonly reason: () => string | undefined;
 }
 

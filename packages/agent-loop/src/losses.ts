@@ -15,9 +15,8 @@ export interface Losses {
  */
 const FREQUENT = { losses: 3, withinMs: 60_000 };
 /**
- * Rarer but longer interruptions: with two interruptions of four seconds per minute, one of twenty checks of the probe
- * ends without a result. A fail-over of Redis causes one or two, which are too few: otherwise it would degrade all
- * probes.
+ * Rarer but longer interruptions. A fail-over of Redis causes one or two, which are too few: otherwise it would degrade
+ * all probes.
  */
 const LASTING = { losses: 4, withinMs: 150_000, totalMs: 10_000 };
 

@@ -22,7 +22,10 @@ export interface Outbox {
 }
 
 export interface OutboxOptions {
-  /** Limit of all data together. Partial results are dropped first, then screenshots, then the oldest results. */
+  /**
+   * Limit of all data together. Entries in flight are kept; of the others partial results are dropped first, then
+   * screenshots, then the oldest results.
+   */
   readonly maxBytes: number;
   readonly onDropped: (entry: Entry, reason: string) => void;
 }

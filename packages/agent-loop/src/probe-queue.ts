@@ -18,7 +18,7 @@ export interface QueuedJob {
 
 /** A probe's BullMQ queue, consumed by plain commands: `docs/decisions/0007` says why not by BullMQ's scripts. */
 export interface ProbeQueue extends JobSource<QueuedJob> {
-  /** Ids of active jobs, taken by this agent or an earlier one. */
+  /** Ids of active jobs, whichever agent took them. */
   readonly active: () => Promise<readonly string[]>;
   /** Whether there is such a job, taken or not. */
   readonly exists: (id: string) => Promise<boolean>;
@@ -72,7 +72,7 @@ export function openQueue({ probeId, redis, blocking, writing }: ProbeQueueOptio
       const { name, data, timestamp } = await redis.hgetall(`${prefix}${id}`);
       const isThere = name !== undefined || data !== undefined;
       if (isThere) return { id, name: name ?? '', data: parse(data), timestamp: Number(timestamp) };
-      // The coordinator removed it at the same moment: its check is over.
+      // It was removed meanwhile.
       await discard([id]);
       return undefined;
     },

@@ -49,7 +49,7 @@ export interface LinkClock extends AgentClock {
 
 /** Readings per measurement of the clock; the one with the shortest round trip counts. */
 const READINGS = 3;
-/** Smaller changes are errors of slow readings. */
+/** Smaller changes are taken for errors of slow readings. */
 const STEP_MS = 500;
 
 export function openRedisLink(options: RedisLinkOptions): RedisLink {

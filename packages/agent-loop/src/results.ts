@@ -59,8 +59,8 @@ const REPORT_EVERY_MS = 60_000;
 const MAX_BYTES = 32 * 1024 * 1024;
 
 /**
- * Writes results in order, each at least once, and keeps them during an outage until they are useless. A result leaves
- * the buffer only when it is confirmed or dropped.
+ * Writes results, and keeps them during an outage until they are useless. A result leaves the buffer only when it is
+ * confirmed or dropped.
  */
 export function createResults(options: ResultsOptions): Results {
   return new BufferedResults(options);

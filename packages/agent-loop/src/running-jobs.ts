@@ -3,7 +3,8 @@ import type { Logger } from 'pino';
 import { rememberIds } from './remember-ids.ts';
 
 /**
- * The jobs that an agent runs. Those of a probe that was suspended or removed are withdrawn: they end without a result.
+ * The jobs that an agent runs. Withdrawn ones, such as those of a probe that was suspended or removed, end without a
+ * result.
  */
 export interface RunningJobs {
   /**

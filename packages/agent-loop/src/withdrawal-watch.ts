@@ -2,7 +2,7 @@ import type { ProbeQueue } from './probe-queue.ts';
 import type { RedisLink } from './redis-link.ts';
 import type { RunningJobs } from './running-jobs.ts';
 
-/** Ends running jobs that a suspension or removal of the probe has taken out of its queue. */
+/** Ends running jobs that are no longer in the queue, as after a suspension or removal of the probe. */
 export interface WithdrawalWatch {
   readonly start: () => void;
   readonly stop: () => void;
@@ -40,7 +40,7 @@ export function watchWithdrawals({ queue, running, link }: WithdrawalWatchParts)
         link.losses.excuse();
         running.withdraw();
       });
-      // Redis is unavailable: the next poll retries.
+      // After an error the next poll retries.
       timer ??= setInterval(() => void look().catch(() => undefined), LOOK_EVERY_MS);
     },
     stop: () => clearInterval(timer),

@@ -10,7 +10,7 @@ export function defineDiagnostic<C extends AnyCheckType>(checkType: C, run: Diag
   return { checkType, run: (params, context) => runOverFamilies(run, params, context) };
 }
 
-/** Runs over IPv4 and IPv6 concurrently if the parameters request both, otherwise over the requested one. */
+/** Runs over IPv4 and IPv6 concurrently if the parameters request both, otherwise once with the parameters as given. */
 async function runOverFamilies<C extends AnyCheckType>(
   run: Diagnostic<C>['run'],
   params: ParamsOf<C>,

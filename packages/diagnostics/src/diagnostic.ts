@@ -4,9 +4,9 @@ import type { TrustStore } from './tls/certificate/trust-store.ts';
 import type { IcmpContext } from './sockets/icmp/icmp-watch.ts';
 import type { ReceiveWindow } from './sockets/receive-window.ts';
 
-/** Capabilities of a diagnostic: its only access to name resolution, raw sockets and result reporting. */
+/** What a diagnostic gets from the agent for one run. */
 export interface DiagnosticContext<C extends AnyCheckType = AnyCheckType> extends IcmpContext {
-  /** Aborted when the time of the run is over, or no result is wanted any more. The run then returns what it has. */
+  /** Aborted when the run must end. It then returns what it has. */
   readonly signal: AbortSignal;
   /** Aborted when no client follows the check any more; absent if the check then goes on. */
   readonly abandoned?: AbortSignal | undefined;
@@ -24,7 +24,7 @@ export interface DiagnosticContext<C extends AnyCheckType = AnyCheckType> extend
   readonly attribution: { readonly userAgent: string; readonly payloadTag: string };
   /** Certificates in PEM to trust in addition to those that Node trusts. */
   readonly certificateAuthorities?: readonly string[] | undefined;
-  /** All trusted certificates, parsed once for all checks; if absent, each check parses them. */
+  /** All trusted certificates, for all checks; if absent, each check parses them. */
   readonly trust?: TrustStore | undefined;
   /** Publishes partial results. Cheap to call: the agent sends only the newest state, at intervals. */
   readonly emitPartial: (fields: PartialFields<C>) => void;
@@ -43,7 +43,7 @@ export type Outcome<C extends AnyCheckType> = Pick<CommonResult, 'result' | 'rt'
 
 /**
  * The code that runs one check type. A failure of the target, a resolver or the network is data in the outcome; a
- * rejection is a defect of this code.
+ * rejection, except with the reason of an abort, is a defect of this code.
  */
 export interface Diagnostic<C extends AnyCheckType> {
   readonly checkType: C;

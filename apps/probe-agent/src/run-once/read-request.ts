@@ -43,7 +43,7 @@ export function readRequest([type, ...args]: readonly string[], policy: TargetPo
   return { kind: 'run', request };
 }
 
-/** Parameters with defaults and canonical host, or all faults. */
+/** Parameters with defaults and canonical host, or faults. */
 function readParams(
   checkType: AnyCheckType,
   params: object,

@@ -11,7 +11,7 @@ import type { Session } from './session.ts';
 
 /** Interval at which changes of the status are sent. */
 const LOOK_AT_STATUS_EVERY_MS = 2_000;
-/** Interval at which the clock of Redis is read: in between, its offset changes by drift alone. */
+/** Interval at which the clock of Redis is read. */
 const READ_CLOCK_EVERY_MS = 60_000;
 /** Time for the reports of interrupted jobs and the last results to reach the gateway. */
 const FAREWELL_MS = 3_000;
@@ -38,7 +38,7 @@ function warnOfExceptions({ proxy, log }: Pick<GatewayLoopOptions, 'proxy' | 'lo
 
 class GatewayAgent implements AgentLoop {
   private readonly options: GatewayLoopOptions;
-  /** Aborted when the agent drains. */
+  /** Aborted when the agent drains or closes. */
   private readonly stopping = new AbortController();
   /** Aborted when running jobs must end. */
   private readonly interrupted = new AbortController();

@@ -143,7 +143,7 @@ function watchConnections(
     },
     ended: (session, { code, reason }) => {
       if (code === WITHOUT_CLOSE_FRAME && used.has(session)) losses.note();
-      // A later session has taken the place of this one.
+      // A later session has taken the place of this one, or this one was an attempt that failed.
       if (session !== latest) losses.restored();
       onEnded(session);
       if (code === 4403 || (code === 4401 && REFUSED_PROBE.test(reason))) withdraw();

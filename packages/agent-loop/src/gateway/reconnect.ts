@@ -2,7 +2,7 @@
 export interface Reconnect {
   /** The next pause after a failure, milliseconds. */
   readonly afterFailure: () => number;
-  /** The pause after a refusal that only an operator can end, milliseconds. */
+  /** The longer pause after a refusal, milliseconds. */
   readonly afterRefusal: () => number;
   /**
    * The pause after a refusal of the key, milliseconds; longer each time, up to a limit: its refusals count for all

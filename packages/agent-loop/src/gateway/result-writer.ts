@@ -4,7 +4,7 @@ import { ConnectionLost, type ResultWriter } from '../results.ts';
 import { createPieceSize, type PieceSize } from './piece-size.ts';
 import type { Session } from './session.ts';
 
-/** Results over the connection to a gateway: each is settled by the gateway's acknowledgement. */
+/** Results over the connection to a gateway: each is settled by the gateway's reply, or the loss of the connection. */
 export interface GatewayWriter extends ResultWriter {
   readonly acknowledged: (session: Session, seq: number) => void;
   /** To be called when the gateway could not write the message now. */

@@ -65,7 +65,7 @@ export interface SessionOptions {
 const SILENT_AFTER = 2;
 /** Number of unanswered pings after which a connection is closed. */
 const DEAD_AFTER = 8;
-/** Time for a gateway that is shutting down to answer a close. */
+/** Time for the gateway to answer a close. */
 const CLOSE_MS = 2_000;
 
 export function openSession(options: SessionOptions): Session {

@@ -4,7 +4,7 @@ import { errorText } from './error-text.ts';
 
 type Known = readonly [code: FailureCode, phase: Failure['phase'], message: string];
 
-/** Names of Chromium's network errors (net/base/net_error_list.h) for the navigation itself. */
+/** Failures by the name of Chromium's network error (net/base/net_error_list.h) without `net::ERR_`. */
 const known: Readonly<Record<string, Known>> = {
   CERT_DATE_INVALID: ['tls_expired', 'tls', 'The certificate is not valid today.'],
   CERT_COMMON_NAME_INVALID: ['tls_hostname_mismatch', 'tls', 'The certificate is not for this host.'],
@@ -26,7 +26,7 @@ const known: Readonly<Record<string, Known>> = {
   ABORTED: ['screenshot_failed', 'response', 'The target answered with no page, but with nothing or a download.'],
 };
 
-/** Why there is no screenshot, from the error of puppeteer's navigation. */
+/** Why there is no screenshot, from an error thrown while the page was loaded or captured. */
 export function navigationFailure(thrown: unknown): Failure {
   if (Error.isError(thrown) && thrown.name === 'TimeoutError') return tooSlow();
   const text = errorText(thrown);
@@ -52,12 +52,12 @@ export function navigationFailure(thrown: unknown): Failure {
   );
 }
 
-/** The page is the cause. */
+/** A failure whose source is the target. */
 export function pageFailed(message: string): Failure {
   return { code: 'screenshot_failed', phase: 'response', source: 'target', message };
 }
 
-/** The browser or the agent is the cause. */
+/** A failure whose source is the probe. */
 export function browserFailed(message: string): Failure {
   return { code: 'screenshot_failed', phase: 'exec', source: 'probe', message };
 }

@@ -20,7 +20,7 @@ export interface PictureRequest {
   readonly signal: AbortSignal;
   /** Total time limit, milliseconds. */
   readonly timeoutMs: number;
-  /** A page still loading after these milliseconds is captured as it is; by default two thirds of the total. */
+  /** Time to load, milliseconds, after which what is shown is captured; by default two thirds of the total. */
   readonly loadMs?: number | undefined;
 }
 
@@ -28,7 +28,7 @@ export type Picture =
   | {
       readonly png: Uint8Array;
       readonly failure: null;
-      /** Limits that the page exceeded; absent if it exceeded none. */
+      /** Limits that were exceeded; absent if none was. */
       readonly cutAt?: ScreenshotLimit[];
     }
   | { readonly png: null; readonly failure: Failure };
@@ -45,10 +45,10 @@ export interface PictureOptions extends Omit<LaunchOptions, 'proxyPort' | 'userA
 }
 
 const MAX_PNG_BYTES = 4 * 1024 * 1024;
-/** Minimum time for a page to load, however long the browser took to start. */
+/** Minimum time for a page to load, or `loadMs` if that is less, however long the browser took to start. */
 const LEAST_LOAD_MS = 3_000;
 
-/** Takes one screenshot with a separate browser and proxy. Nothing is left of either. */
+/** Takes one screenshot with a separate browser and proxy. When it resolves, nothing is left of either. */
 export async function takePicture(request: PictureRequest, options: PictureOptions): Promise<Picture> {
   const startedMs = performance.now();
   const over = new AbortController();

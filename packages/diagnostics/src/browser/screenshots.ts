@@ -15,11 +15,11 @@ import { turns } from './turns.ts';
 export interface ScreenshotsOptions {
   /** A Chromium from `findBrowser`. Without it no screenshot is possible, as the self-test reports. */
   readonly executablePath?: string | undefined;
-  /** Judges and resolves every host that a page names. */
+  /** Admission of the hosts that a page requests. */
   readonly admit: Admit;
-  /** Counts the bytes of each connection; by default those of a network have no limit. */
+  /** Counts the bytes of each connection against the limit of its network; by default there is none. */
   readonly charge?: ChargeBytes | undefined;
-  /** The user that the browser runs as; only a root agent can choose; 65534 by default. */
+  /** The user that the browser of a root agent runs as, 65534 by default; otherwise it runs as the agent's user. */
   readonly uid?: number | undefined;
   readonly gid?: number | undefined;
   readonly proxyLimits?: Partial<ProxyLimits> | undefined;
@@ -30,8 +30,8 @@ export interface ScreenshotsOptions {
   /** Browsers at the same time; 1 by default. */
   readonly concurrency?: number | undefined;
   /**
-   * False if only flags restrict the browser to its proxy. By default it also runs in a network namespace, if the agent
-   * can create one and the self-test succeeds in it.
+   * False if only flags restrict the browser to its proxy. By default the self-test decides whether it also runs in a
+   * network namespace.
    */
   readonly namespace?: boolean | undefined;
   /** Time for a self-test with a namespace, and once more for one without, milliseconds; by default `SELF_TEST_MS`. */
@@ -47,17 +47,16 @@ export interface CaptureRequest {
   /** True if certificate errors are ignored. */
   readonly insecureSSL: boolean;
   readonly userAgent: string;
-  /** Gives the screenshot up, as at the deadline of the check. */
+  /** Gives the screenshot up when it aborts. */
   readonly signal: AbortSignal;
   /** Time limit without the wait in the queue, milliseconds; by default `TIMEOUT_MS`. */
   readonly timeoutMs?: number | undefined;
   /**
-   * A page that is still loading after this time is captured as it is, milliseconds; by default two thirds of
-   * `timeoutMs`.
+   * Time to load, milliseconds, after which what is shown is captured; by default two thirds of `timeoutMs`.
    */
   readonly loadMs?: number | undefined;
   /**
-   * Longest wait in the queue, after which the request fails, milliseconds; by default only the signal ends the wait.
+   * Longest wait in the queue, after which the request fails, milliseconds; by default without limit.
    */
   readonly waitMs?: number | undefined;
 }
@@ -66,11 +65,11 @@ export interface ScreenshotsStatus {
   readonly running: number;
   readonly waiting: number;
   readonly taken: number;
-  /** Screenshots that failed because of this probe. */
+  /** Requests whose failure has the probe as its source. */
   readonly failed: number;
-  /** Screenshots without a page, because of the target, its name or its network. */
+  /** Requests whose failure has another source. */
   readonly noPage: number;
-  /** Last result of the self-test: undefined before and during a test, null on success. */
+  /** Last result of the self-test: null on success, undefined without one yet and while a browser is tested. */
   readonly selfTest: string | null | undefined;
   /** True when browsers are in separate network namespaces. */
   readonly namespace: boolean;
@@ -84,10 +83,10 @@ export interface Screenshots {
    * @throws TypeError if the URL is no http(s) URL
    */
   readonly capture: (request: CaptureRequest) => Promise<Picture>;
-  /** Null if screenshots may be offered, else the reason as text. Takes about two seconds on an idle machine. */
+  /** Null if screenshots may be offered, else the reason as text. */
   readonly selfTest: (signal: AbortSignal) => Promise<string | null>;
   readonly status: () => ScreenshotsStatus;
-  /** Ends every browser; resolves when nothing of them is left. */
+  /** Ends every browser; resolves when their runs have ended. */
   readonly close: () => Promise<void>;
 }
 
@@ -165,7 +164,7 @@ class BrowserScreenshots implements Screenshots {
     await Promise.allSettled(this.underWay);
   };
 
-  /** Runs when a slot is free; `close` waits for it. */
+  /** Runs when a slot is free, or returns `otherwise` if it gets none; `close` waits for the run. */
   private async inTurn<T>(
     signal: AbortSignal,
     run: (signal: AbortSignal) => Promise<T>,
@@ -182,8 +181,8 @@ class BrowserScreenshots implements Screenshots {
   }
 
   /**
-   * Runs the self-test in a namespace if the agent can create one, and with flags only if the browser fails in it. A
-   * machine that was too slow for the test keeps the namespace: slowness must not weaken the isolation.
+   * Runs the self-test in a namespace if the agent can create one. Without one, and if the browser fails in it, it runs
+   * with flags only; but after a test that was out of time the namespace stays: slowness must not weaken the isolation.
    */
   private async testBoth(path: string, signal: AbortSignal): Promise<string | null> {
     const { selfTestMs = SELF_TEST_MS, log } = this.options;
@@ -213,7 +212,7 @@ class BrowserScreenshots implements Screenshots {
   }
 }
 
-/** The browser gets nothing else: no other scheme, and no credentials that a link carried. */
+/** The http(s) URL without credentials; throws a TypeError for any other text. */
 function webUrl(text: string): URL {
   const url = URL.parse(text);
   if (url === null || !(url.protocol === 'http:' || url.protocol === 'https:')) {

@@ -5,7 +5,7 @@ import type { PeerError } from './http2/reader.ts';
 import type { Body } from './response-body.ts';
 import type { Head } from './response-head.ts';
 
-/** Outcome of one request, with phase timings in milliseconds; `null` for incomplete parts. */
+/** Outcome of one request, with phase timings in milliseconds; `null` for what is missing. */
 export interface Answer {
   /** Time from the request to the first byte. */
   readonly firstByteMs: number | null;
@@ -54,7 +54,7 @@ export interface Sending {
   readonly stop: () => void;
   /** The received part of an incomplete head; null without one, and over HTTP/2. */
   readonly partialHead: () => Head | null;
-  /** Allows the target to send this many bytes of the body. */
+  /** Over HTTP/2, allows the target to send this many bytes of the body; over HTTP/1.1 it does nothing. */
   readonly allowBody: (bytes: number) => void;
 }
 
@@ -64,6 +64,6 @@ export interface ReceiveBounds {
   readonly bodyCapOf: (head: Head) => number;
   /** Called with the body bytes that are read. */
   readonly onBody?: ((bytes: Uint8Array) => void) | undefined;
-  /** Called with the number of bytes that may still arrive. */
+  /** Called with the number of bytes to which the receive window is limited. */
   readonly limitReceived: (bytes: number) => void;
 }

@@ -1,6 +1,6 @@
 /** Limits of the received and of the decoded bytes of a body. */
 export const MAX_BODY_BYTES = 1024 * 1024;
-/** Limit of the body of a followed redirect, which is not part of the result. */
+/** Limit of the body of a followed redirect. */
 export const MAX_REDIRECT_BODY_BYTES = 16 * 1024;
 /** Limit of the number of stored headers of a response. */
 export const MAX_KEPT_HEADERS = 100;

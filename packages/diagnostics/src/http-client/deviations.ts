@@ -1,7 +1,4 @@
-/**
- * A grammar rule of HTTP that a response violates. Browsers tolerate all violations except those of the rules named
- * `…_differs` for Location and Content-Disposition.
- */
+/** A rule of HTTP or gzip that a response violates. */
 interface Rule {
   readonly clause: string;
   readonly text: string;
@@ -98,7 +95,7 @@ export type DeviationCode = keyof typeof deviationRules;
 
 export const deviationCodes = Object.keys(deviationRules) as DeviationCode[];
 
-/** Headers that browsers allow once: two different ones may be a sign of response splitting. */
+/** Headers that are a deviation if their values differ: that may be a sign of response splitting. */
 export const SINGLE_HEADERS = [
   ['location', 'location_differs'],
   ['content-disposition', 'content_disposition_differs'],

@@ -7,7 +7,7 @@ export type Framing =
   | { readonly kind: 'length'; readonly bytes: number }
   | { readonly kind: 'undecidable'; readonly reason: string };
 
-/** Determines the framing of a final response's body, in contradictory cases as browsers do. */
+/** Determines the framing of a response's body. */
 export function framingOf(method: string, head: Head, deviates: Deviates): Framing {
   const { statusCode } = head;
   const codings = listOf(head, 'transfer-encoding').map((coding) => coding.toLowerCase());

@@ -7,7 +7,7 @@ const [FHCRC, FEXTRA, FNAME, FCOMMENT] = [0x02, 0x04, 0x08, 0x10];
 const HEADER_BYTES = 10;
 const TRAILER_BYTES = 8;
 
-/** True for a complete gzip member with a valid checksum and length, followed by at least one byte. */
+/** True for a valid gzip member of at most `MAX_BODY_BYTES` of data, followed by at least one byte. */
 export function isGzipAndMore(bytes: Buffer): boolean {
   const start = deflatedFrom(bytes);
   if (start === undefined) return false;
@@ -32,7 +32,7 @@ function inflate(bytes: Buffer): Inflated {
   return inflateRawSync(bytes, { info: true, maxOutputLength: MAX_BODY_BYTES }) as unknown as Inflated;
 }
 
-/** Offset of the deflate data in a gzip member; undefined for anything else. */
+/** Offset of the deflate data in a gzip member; undefined without a gzip header. */
 function deflatedFrom(bytes: Buffer): number | undefined {
   if (bytes.length < HEADER_BYTES || bytes.readUInt16BE(0) !== 0x1f8b || bytes[2] !== 8) return undefined;
   const flags = bytes[3]!;

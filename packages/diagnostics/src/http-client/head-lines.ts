@@ -1,6 +1,6 @@
 import type { DeviationCode } from './deviations.ts';
 
-/** Called for each deviation of a response from the grammar of HTTP. */
+/** Called for each deviation of a response. */
 export type Deviates = (code: DeviationCode) => void;
 
 export interface StatusLine {
@@ -9,7 +9,7 @@ export interface StatusLine {
   readonly httpVersion: string;
 }
 
-/** Bytes before the status line that browsers pass over. */
+/** Most bytes before the status line that are passed over. */
 export const MAX_PREFIX = 4;
 
 /** True if these first bytes can begin a status line, also after up to `MAX_PREFIX` other bytes. */
@@ -22,13 +22,13 @@ export function canBeStatusLine(start: string): boolean {
   return false;
 }
 
-/** True if the bytes received before the end of the connection can begin a status line; true for none. */
+/** True if these bytes contain `HTTP` in any case of letters, or are the beginning of it; also for none. */
 export function isStatusLineBegun(start: string): boolean {
   const upper = start.trim().toUpperCase();
   return upper.includes(NAME) || NAME.startsWith(upper);
 }
 
-/** Reads a status line (RFC 9112 section 4) as browsers do; undefined without `HTTP` and a status of three digits. */
+/** Reads a status line (RFC 9112 section 4) leniently; undefined without `HTTP` and a status of three digits. */
 export function readStatusLine(line: string, deviates: Deviates): StatusLine | undefined {
   const read = STATUS_LINE.exec(line);
   if (read === null) return undefined;
@@ -43,9 +43,9 @@ export function readStatusLine(line: string, deviates: Deviates): StatusLine | u
 }
 
 /**
- * Adds a header line to the list of alternating names and values.
+ * Adds a header line to the list of alternating names and values; one without a name or colon is left out.
  *
- * @returns false for a line with NUL, which no recipient may forward (RFC 9110 section 5.5)
+ * @returns false for a line with NUL (RFC 9110 section 5.5)
  */
 export function addHeaderLine(rawHeaders: string[], text: string, deviates: Deviates): boolean {
   if (text.includes('\0')) return false;

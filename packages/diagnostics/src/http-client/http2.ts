@@ -59,7 +59,7 @@ export function sendHttp2(socket: Socket, request: Request, sink: AnswerSink): S
 
 /**
  * The stream's window holds the body up to its cap, a byte that reveals a longer one, and `MAX_PADDING_BYTES`. So the
- * target sends little more than is read, and never waits for a window update, which would falsify the download time.
+ * target sends little more than is read.
  */
 function windowFor(bodyBytes: number): number {
   return bodyBytes + 1 + MAX_PADDING_BYTES;
@@ -67,8 +67,7 @@ function windowFor(bodyBytes: number): number {
 
 /**
  * If redirects are followed, at most the 64 KiB of RFC 9113 section 6.9.2 until the head has arrived: the body of a
- * redirect needs no more. For other responses `allowBody` then adds the rest, before a sender that begins with ten
- * segments (RFC 6928) has used up the first part.
+ * redirect needs no more. For other responses `allowBody` then adds the rest.
  */
 function firstWindow({ maxBodyBytes, followsRedirects }: Request): number {
   const window = windowFor(maxBodyBytes);

@@ -10,9 +10,7 @@ const OVERHEAD_BYTES = 8 * 1024;
 const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/;
 
 /**
- * Shrinks the receive window to the unread remainder of a body, to bound what a target has in flight. A body within its
- * cap never waits for the window, except on paths whose bandwidth-delay product exceeds the system's largest receive
- * buffer.
+ * Shrinks the receive window to the unread remainder of a body, to bound what a target has in flight.
  *
  * @returns a function that sets the number of bytes still to be read; it does nothing on loopback and without `window`
  */

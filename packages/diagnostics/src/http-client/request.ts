@@ -3,16 +3,16 @@ import type { Failure, FailureCode } from '@vantage/contract';
 import { MAX_REDIRECT_BODY_BYTES } from './bounds.ts';
 import { headersOf, type Head } from './response-head.ts';
 
-/** One request of a check: the first, or one that a redirect led to. */
+/** One HTTP request, such as the first of a check or one that a redirect led to. */
 export interface Request {
   readonly url: URL;
-  /** GET, HEAD or OPTIONS for a client; others for DNS over HTTPS and for modules. */
+  /** Any method; a client can choose GET, HEAD or OPTIONS. */
   readonly method: string;
   /** Value of the header Host; by default the host of the URL. */
   readonly host?: string | undefined;
   /** Over HTTP/2, at most the size of a frame; its length is in `headers`. */
   readonly body?: Uint8Array | undefined;
-  /** All except Host, as pairs of name and value. */
+  /** All except Host and Connection, as pairs of name and value. */
   readonly headers: readonly (readonly [string, string])[];
   /** Limit of bytes read from the response body. */
   readonly maxBodyBytes: number;
@@ -51,7 +51,7 @@ export function isRedirect(head: Head): boolean {
   return [301, 302, 303, 307, 308].includes(head.statusCode) && locationOf(head) !== undefined;
 }
 
-/** The first Location that is not empty: browsers and curl ignore an empty one. */
+/** The first Location that is not empty. */
 function locationOf(head: Head): string | undefined {
   return headersOf(head, 'location').find((text) => text !== '');
 }
@@ -77,7 +77,7 @@ export function redirected(
   }
   if (url.href.length > MAX_URL) return { failure: no('redirect_refused', 'The redirect leads to too long a URL.') };
 
-  // RFC 9110 section 15.4.4: only 303 changes a method that is not POST.
+  // A 303 leads to GET, or to HEAD after HEAD (RFC 9110 section 15.4.4).
   const changes = head.statusCode === 303 || (request.becomesGet === true && head.statusCode < 303);
   const isChanged = changes && !['GET', 'HEAD'].includes(request.method);
   const isSameOrigin = url.origin === request.url.origin;
@@ -123,8 +123,8 @@ export function no(code: FailureCode, message: string): Failure {
 const MAX_URL = 2048;
 
 /**
- * Parses a Location as browsers do: one character per byte, bytes above ASCII percent-encoded unchanged. The fragment
- * is removed. Null if it is no URL.
+ * Parses a Location of one character per byte: bytes above ASCII are percent-encoded. The fragment is removed. Null if
+ * it is no URL.
  */
 function parse(location: string, base: URL): URL | null {
   const ascii = location.replaceAll(/[\u0080-\u00ff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);

@@ -36,7 +36,7 @@ interface Decoded {
   readonly body: Body;
   /** False if a complete body does not decode to its end, or to the limit of decoded bytes. */
   readonly decodable: boolean;
-  /** True if bytes follow the end of the gzip data, which browsers ignore. */
+  /** True if bytes follow the end of the gzip data. */
   readonly hasTrailingBytes: boolean;
 }
 
@@ -44,7 +44,7 @@ interface Decoded {
  * Counts and hashes a body up to its cap, and checks whether it decodes as its Content-Encoding claims.
  *
  * @param maxBytes limit of the body as sent
- * @param onBytes called with these bytes
+ * @param onBytes called with the bytes up to the limit
  */
 export function readBody(
   contentEncoding: string | undefined,

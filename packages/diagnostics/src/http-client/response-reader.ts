@@ -34,15 +34,15 @@ export interface ResponseSink {
   readonly deviation: (code: DeviationCode) => void;
 }
 
-/** Limit of a head, for each interim response separately, and of the trailers. Most servers send at most 32 KiB. */
+/** Limit of a head, for each interim response separately, and of the trailers. */
 export const MAX_HEAD_BYTES = 48 * 1024;
 const MAX_CHUNK_LINE_BYTES = 16 * 1024;
 
 type State = 'status' | 'headers' | 'counted' | 'untilClose' | 'chunkSize' | 'chunk' | 'chunkEnd' | 'trailers' | 'over';
 
 /**
- * Parses one HTTP/1 response (RFC 9112) without I/O. Tolerates much that browsers tolerate, and reports these deviations
- * from the grammar to the sink.
+ * Parses one HTTP/1 response (RFC 9112) without I/O. Tolerates many deviations from the grammar, and reports them to
+ * the sink.
  */
 export class Http1Reader {
   private readonly method: string;

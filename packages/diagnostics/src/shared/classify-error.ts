@@ -71,17 +71,17 @@ export function timedOut(phase: FailurePhase, message = 'No reply arrived in tim
   return { code: 'timed_out', phase, source: 'network', message };
 }
 
-/** The failure of a connection that the target ended in good order, but too early. */
+/** The failure of a connection that was closed too early. */
 export function connectionClosed(phase: FailurePhase): Failure {
   return { code: 'connection_closed', phase, source: 'target', message: 'The target closed the connection.' };
 }
 
-/** The failure of an answer whose head is over the bound. */
+/** The failure of an answer whose head or trailers are over the bound. */
 export function headTooLarge(phase: FailurePhase): Failure {
   return { phase, ...headersTooLarge };
 }
 
-/** True for an error of Node whose code names an alert of TLS. */
+/** True for an error of Node whose code contains `_ALERT_`, as those of most alerts of TLS do. */
 export function isAlert(thrown: unknown): boolean {
   return errorCode(thrown)?.includes('_ALERT_') ?? false;
 }
@@ -107,8 +107,8 @@ function verdictOf(code: string, thrown: unknown): ErrorMeaning | undefined {
 }
 
 /**
- * Meaning of an alert or fault of TLS after the handshake. An unknown one gets the code of the handshake; its message
- * tells them apart. Undefined for a code that is not of TLS.
+ * Meaning of an alert or fault of TLS after the handshake; of an unknown one the message has the name. Undefined for a
+ * code that does not begin with `ERR_SSL_`.
  */
 function laterTlsVerdict(code: string): ErrorMeaning | undefined {
   const known = lookUp(laterTlsVerdicts, code);

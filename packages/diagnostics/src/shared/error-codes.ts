@@ -13,7 +13,7 @@ type Table = Readonly<Record<string, ErrorMeaning>>;
 
 const closed = target('connection_closed', 'The target closed the connection.');
 const noCommonVersion = target('tls_protocol_unsupported', 'Server and probe have no version of TLS in common.');
-/** Message of all errors of TLS that bytes of another protocol cause. */
+/** Message for errors of TLS that bytes of another protocol cause. */
 export const NOT_TLS = 'What the server sent is not TLS.';
 const notTls = target('tls_handshake_failed', NOT_TLS);
 const alert = (message: string): ErrorMeaning => target('tls_handshake_failed', message);

@@ -5,7 +5,7 @@ import type { Family } from '@vantage/contract';
 import { errnoError } from './errno.ts';
 import type { PacketSocketOptions } from './packet-socket.ts';
 
-/** So many are announced at a time: the packet process replaces its filter for them, which takes 0.1 ms. */
+/** So many are announced at a time: the packet process replaces its filter for them. */
 const EXPECTED_AT_A_TIME = 64;
 /** Local ports outside the range that Linux gives to others by default (32768–60999). */
 const FIRST_PORT = 61_000;
@@ -16,7 +16,7 @@ function identifierKey({ family, protocol }: PacketSocketOptions, identifier: nu
 }
 
 /**
- * A random identifier, which other hosts cannot predict; few of the possible values are in use.
+ * A random identifier that is not taken; other hosts cannot predict it.
  *
  * @throws `NodeJS.ErrnoException` EADDRINUSE if no free one is found
  */
@@ -35,7 +35,7 @@ export class Identifiers {
   private readonly expected = new Map<Family, number[]>();
   private readonly announce: (family: Family, identifiers: readonly number[]) => void;
 
-  /** @param announce tells the packet process from which identifiers the next sockets of a family get theirs */
+  /** @param announce sends the packet process the identifiers of the next ICMP sockets of a family */
   constructor(announce: (family: Family, identifiers: readonly number[]) => void) {
     this.announce = announce;
   }

@@ -10,7 +10,7 @@ import { frame, frameReader } from './channel/frames.ts';
 import { decodeAnswer, encodeRequest, type Answer, type Request } from './channel/messages.ts';
 import { PACKET_PROCESS_LOST } from './privilege.ts';
 
-/** How the packet process is started, so that it alone holds CAP_NET_RAW. */
+/** How the packet process is started; it alone needs CAP_NET_RAW. */
 export interface PacketProcessOptions {
   /** The Node.js to run it with, such as a copy that carries the file capability; by default the agent's own. */
   readonly execPath?: string | undefined;
@@ -47,7 +47,7 @@ const KEPT_STDERR_CHARACTERS = 2_000;
  */
 const NODE_FLAGS = ['--max-semi-space-size=1', '--no-turbofan'];
 /**
- * One arena of glibc's malloc for all threads, which returns freed memory to the system: else each thread keeps its
+ * One arena of glibc's malloc for all threads, which returns freed memory to the system: else threads may keep their
  * own.
  */
 const MALLOC_SETTINGS = {
@@ -122,20 +122,14 @@ export function startPacketChild(options: PacketProcessOptions, listeners: Packe
   });
 }
 
-/**
- * Collects requests that are sent one right after another, also those that settled promises send, in one write, which
- * wakes the other process once.
- */
+/** Collects requests that are sent one right after another in one write, which wakes the other process once. */
 function corkForThisTurn(pipe: Duplex): void {
   if (pipe.writableCorked > 0) return;
   pipe.cork();
   process.nextTick(() => pipe.uncork());
 }
 
-/**
- * Why the module could not be loaded. Node has a code for each fault except a module built for another version, which
- * only the text reveals.
- */
+/** Why the module could not be loaded. That it was built for another version of Node is only in the text. */
 function loadFailure(code: string, reason: string): string {
   if (reason.includes('NODE_MODULE_VERSION')) {
     return 'has a raw socket module that was compiled for another version of Node.js; `npm run setup` compiles it';
@@ -152,7 +146,7 @@ function spawnChild({ execPath = process.execPath, commandPrefix = [], uid, gid 
   const program = fileURLToPath(new URL(file, import.meta.url));
   const [command, ...words] = [...commandPrefix, execPath, ...flags, program];
   return spawn(command, words, {
-    // Descriptor 3 carries the frames. The agent's environment is not inherited, because it contains secrets.
+    // Descriptor 3 carries the frames. The agent's environment is not inherited, because it may contain secrets.
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
     env: { ...MALLOC_SETTINGS, PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' },
     ...(uid === undefined ? {} : { uid }),

@@ -95,7 +95,7 @@ export class PacketLink {
     });
   }
 
-  /** Sends a request that has no answer. */
+  /** Sends a request, after those of `tellSoon`, without waiting for an answer. */
   tell(request: Request): void {
     this.unhurried.flush();
     this.child?.send(request);

@@ -65,7 +65,7 @@ export interface PacketSocket {
 
 /** Fields of the IP header that a check may choose, besides the TTL. */
 export interface PacketHeader {
-  /** Flow label of an IPv6 packet; by default the kernel selects one, the same for every socket to a target. */
+  /** Flow label of an IPv6 packet; by default the kernel selects one. */
   readonly label?: FlowLabel | undefined;
   /** Differentiated services code point, 0 to 63 (RFC 2474); 0 if absent. */
   readonly dscp?: number | undefined;

@@ -158,7 +158,7 @@ class OpenSockets {
     return sent.sentMs;
   }
 
-  /** Descriptors of UDP and TCP receive all such packets of the machine, so they are closed at once. */
+  /** Sockets of UDP and TCP are closed at once: their descriptors may receive all such packets of the machine. */
   private close(ref: number, protocol: PacketProtocol): void {
     if (!this.sockets.delete(ref)) return;
     if (protocol === 'icmp') this.link.tellSoon({ op: 'close', ref });

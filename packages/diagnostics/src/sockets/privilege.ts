@@ -7,12 +7,12 @@ export function isPrivilegeError(error: unknown): boolean {
   return code === 'EPERM' || code === 'EACCES' || code === 'ECHILD';
 }
 
-/** True for the error of a packet process that ended after it was ready, for any reason. */
+/** True for the error of a packet process that ended after it was ready, except by `close`. */
 export function isPacketProcessLost(error: unknown): boolean {
   return codeOf(error) === PACKET_PROCESS_LOST;
 }
 
-/** Why a raw socket could not be opened, in a sentence that may be public: `GET /probes` includes it. */
+/** Why there is no raw socket, in a sentence that may be public: `GET /probes` includes it. */
 export function privilegeText(error: unknown): string {
   const code = codeOf(error);
   if (code === 'EPERM' || code === 'EACCES') {

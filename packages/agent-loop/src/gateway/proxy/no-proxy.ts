@@ -4,8 +4,8 @@ import { domainToASCII } from 'node:url';
 const TYPES = { 4: 'ipv4', 6: 'ipv6' } as const;
 
 /**
- * True if this address is reached without the proxy. `NO_PROXY` has no standard: this is what curl and Go read, with
- * the ranges of Node and `*` within a name.
+ * True if this address is reached without the proxy. `NO_PROXY` has no standard: an entry here is a name, an address, a
+ * network or a range of addresses, with or without a port, or `*`.
  */
 export function isExcepted({ hostname, port }: URL, list: string): boolean {
   const host = hostname.replace(/^\[|\]$|\.$/g, '');

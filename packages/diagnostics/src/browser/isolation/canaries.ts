@@ -2,18 +2,18 @@ import { createSocket, type Socket as DatagramSocket } from 'node:dgram';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { networkInterfaces } from 'node:os';
 
-/** Listeners that must not be reached. They answer nothing. */
+/** Listeners that must not be reached. They send nothing. */
 export interface Canaries {
   /** `host:port` of the listeners for connections, an IPv6 address in brackets. */
   readonly web: readonly string[];
   /** `host:port` of the listeners for datagrams. */
   readonly datagrams: readonly string[];
-  /** Listeners that received something, as `tcp host:port` or `udp host:port`. */
+  /** Listeners that got a connection or a datagram, as `tcp host:port` or `udp host:port`. */
   readonly touched: () => readonly string[];
   readonly close: () => Promise<void>;
 }
 
-/** Listens on a free port of each address; addresses that the machine lacks are omitted. */
+/** Listens on a free port of each address for connections, and on one for datagrams; omits what it cannot open. */
 export async function startCanaries(addresses: readonly string[]): Promise<Canaries> {
   const touched = new Set<string>();
   const servers: Server[] = [];

@@ -1,16 +1,16 @@
 /** Targets that the canary page tries to reach. */
 export interface CanaryTargets {
-  /** `host:port`, an IPv6 address in brackets: everything that speaks HTTP, with and without TLS. */
+  /** `host:port` for requests over HTTP, HTTPS and WebSocket, an IPv6 address in brackets. */
   readonly web: readonly string[];
-  /** `host:port` for datagrams: STUN and TURN servers, WebTransport. */
+  /** `host:port` for STUN, TURN, ICE candidates and WebTransport. */
   readonly datagrams: readonly string[];
   /** Path that the page requests, from its own origin, when it has finished. */
   readonly donePath: string;
 }
 
 /**
- * Number of short timers for which the page waits until the browser has executed its attempts. A single long timer
- * could expire during a stall, in which nothing else runs.
+ * Number of short timers for which the page waits after its attempts. A single long timer could expire during a stall,
+ * in which nothing else runs.
  */
 const PATIENCE_TURNS = 14;
 /** Duration of each of these timers. */

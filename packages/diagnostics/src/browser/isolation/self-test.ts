@@ -19,7 +19,7 @@ export interface SelfTestFault {
 
 /**
  * Loads the canary page: its listeners on loopback and on the machine's own addresses must receive nothing, and the
- * sandbox must be on. The proxy refuses every request of the page to another host, so nothing leaves the machine.
+ * sandbox must be on. The proxy refuses every request of the page to another host.
  *
  * @returns null if screenshots may be offered
  */

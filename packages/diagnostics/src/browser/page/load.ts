@@ -5,12 +5,12 @@ import type { Page } from 'puppeteer';
 import { watchRequests, type PageTraffic } from './request-watch.ts';
 import { settle } from './settle.ts';
 
-/** The page that a browser shows first. */
+/** The page that a browser loads before the one of a request. */
 export const WARM_UP = 'http://warm-up.invalid/';
 
 /** Minimum time for a page that loaded late to render its content. */
 const LEAST_SETTLE_MS = 1_500;
-/** Time for the screenshot of an undecodable document: if part of it is drawn, it is taken by then, otherwise never. */
+/** Time for the screenshot of a document that could not be decoded, part of which may be drawn. */
 const DRAWN_AFTER_MS = 2_000;
 const UNDECODABLE = 'net::ERR_CONTENT_DECODING_FAILED';
 
@@ -22,7 +22,7 @@ export interface Loading {
 /**
  * Resolves when there is something to show, complete or not.
  *
- * @param leftMs for the page to load and to show its content
+ * @param leftMs for the page to load; what is left of it, or `LEAST_SETTLE_MS` if that is more, to show its content
  * @throws the error of the navigation if it failed, or Error if the browser has ended
  */
 export async function loadPage(page: Page, traffic: PageTraffic, url: URL, leftMs: number): Promise<Loading> {

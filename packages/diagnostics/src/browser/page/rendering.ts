@@ -5,7 +5,7 @@ import type { CDPSession, Page } from 'puppeteer';
 export interface Rendering {
   /** A number that differs after each change of the text or the elements of the page, and if it does not answer. */
   readonly changes: () => Promise<number>;
-  /** Moves finite animations and transitions to their end. Returns how many were running. */
+  /** Moves finite animations and transitions to their end. Returns how many it moved; 0 without an answer. */
   readonly finishAnimations: () => Promise<number>;
   /**
    * Fires the timers of the next second at once. Afterwards the clock of the page is stopped.
@@ -46,7 +46,7 @@ export async function openRendering(page: Page): Promise<Rendering> {
   };
   const changes = async (): Promise<number> => {
     const value = await evaluate('changes');
-    // No answer: another document, or a script that runs.
+    // No answer, as from another document or while a script runs.
     lastChanges = value === undefined || world === undefined ? lastChanges + 1 : world.changesBefore + value;
     return lastChanges;
   };

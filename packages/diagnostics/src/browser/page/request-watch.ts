@@ -6,15 +6,15 @@ export interface RequestWatch {
   readonly inFlight: () => number;
   /** Number of requests sent, and channels opened, until now that the content can depend on. */
   readonly sent: () => number;
-  /** Resolves when the page has sent more requests than any page needs. */
+  /** Resolves when the page has sent `MAX_PAGE_REQUESTS` requests. */
   readonly tooMany: Promise<void>;
 }
 
 const MAX_PAGE_REQUESTS = 2_000;
-/** A request without its complete answer after this time is a long poll or a stream. */
+/** A request without its complete answer after this time is taken for a long poll or a stream. */
 const LONG_POLL_MS = 4_000;
 /**
- * An answer whose body has begun is not awaited when the page has received nothing for this time: some are never read.
+ * An answer whose head has come is not awaited when the page has received nothing for this time: some are never read.
  */
 const UNREAD_MS = 500;
 /** Number of requests of a script with the same method, URL and body after which further ones count as polling. */
@@ -24,7 +24,7 @@ const MAX_EQUAL_REQUESTS = 10;
 const CHANNEL_MS = 1_500;
 const MAX_CHANNELS = 2;
 
-/** Types of requests that never end or whose answer is never shown. */
+/** Types of requests that are not awaited. */
 const notShown = new Set(['cspviolationreport', 'eventsource', 'media', 'ping', 'preflight', 'prefetch', 'websocket']);
 
 /** Traffic of a page that its requests do not show. */

@@ -8,14 +8,14 @@ import type { RequestWatch } from './request-watch.ts';
 /** A page is quiet after this time without a request in flight and without a change of its text or elements. */
 const QUIET_MS = 200;
 const LOOK_EVERY_MS = 25;
-/** A page that still changes after this time without a request always does: a clock, a ticker. */
+/** Later changes without a request are not awaited: a clock or a ticker always changes. */
 const MAX_CHANGES_MS = 1_500;
 /** Limit of rounds for a quiet page that continues whenever its timers fire. */
 const MAX_ROUNDS = 5;
 
 /**
  * Resolves when the page displays its content: when it is quiet and its timers and animations of the next second change
- * nothing, or after `MAX_ROUNDS` rounds. No round begins after `timeoutMs`.
+ * nothing, or after `MAX_ROUNDS` rounds. After `timeoutMs` it skips no further second.
  *
  * @throws Error if the browser has ended
  */

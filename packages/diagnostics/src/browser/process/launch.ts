@@ -35,7 +35,7 @@ export interface RunningBrowser {
   readonly listener: Promise<Server>;
   /** Kills every process; the first reason is kept. Pending calls of puppeteer reject. */
   readonly end: (reason: string) => void;
-  /** Resolves with the reason when it was killed or exited. */
+  /** Resolves with the reason of its end, also if it could not be started. */
   readonly ended: Promise<string>;
   /** Resolves when its processes and files are gone. */
   readonly close: () => Promise<void>;
@@ -68,7 +68,7 @@ function spawnBrowser(options: LaunchOptions, folder: string, hasSharedMemory: b
     // The browser leads a process group, so that one signal reaches all its processes.
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe', ...(options.namespace ? (['ipc'] as const) : [])],
-    // The browser does not inherit the agent's environment, which contains secrets.
+    // The browser does not inherit the agent's environment, which may contain secrets.
     env: {
       PATH: SYSTEM_PATH,
       HOME: folder,
@@ -78,8 +78,7 @@ function spawnBrowser(options: LaunchOptions, folder: string, hasSharedMemory: b
       LANG: 'C.UTF-8',
       TZ: 'UTC',
     },
-    // With uid and gid, Node also drops the supplementary groups of a root agent. In a namespace, the last program in
-    // the chain does so.
+    // With uid and gid, Node also drops the supplementary groups of a root agent. In a namespace, setpriv does so.
     ...(uid === undefined || options.namespace ? {} : { uid, gid: gid ?? uid }),
   });
 }

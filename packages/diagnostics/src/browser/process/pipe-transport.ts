@@ -33,8 +33,8 @@ const REQUEST = '{"method":"Network.requestWillBeSent",';
 const OF_DOCUMENT = '"type":"Document"';
 
 /**
- * Bounds messages, because pages cause them: console output is dropped before it is parsed, and the browser is killed
- * if a limit is exceeded.
+ * Bounds messages, because pages cause them: console output is dropped before it is parsed, and the pipe is closed if a
+ * limit is exceeded.
  *
  * @param onFlood called with the exceeded limit, before the pipe is closed
  * @param onClose called once, whichever side closes
@@ -87,7 +87,7 @@ export function pipeTransport(
   const transport: PipeTransport = {
     send: (message) => {
       if (!closed) toBrowser.write(`${message}\0`);
-      // Closed before a listener was set: the sender would wait for the answer without end.
+      // A sender whose listener was set after the end would wait for the answer without end.
       else setImmediate(() => transport.onclose?.());
     },
     close,

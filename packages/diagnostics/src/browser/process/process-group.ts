@@ -66,7 +66,7 @@ export function processGroup(leader: number): ProcessGroup {
   return { members, residentBytes, kill };
 }
 
-/** The text of `/proc/<pid>/status`; empty if the process has ended. */
+/** The text of `/proc/<pid>/status`; empty if it cannot be read, as after the end of the process. */
 export function readStatus(pid: number): string {
   return readProcess(pid, 'status') ?? '';
 }
@@ -89,8 +89,8 @@ function groupOf(pid: string): number | null {
 }
 
 /**
- * Text of a file in `/proc/<pid>`; undefined if the process has ended. Synchronous, because an asynchronous read would
- * take four tasks of the thread pool and a buffer of 64 KiB, ten times a second for each process of a browser.
+ * Text of a file in `/proc/<pid>`; undefined if it cannot be read, as after the end of the process. Synchronous,
+ * because an asynchronous read takes four tasks of the thread pool and a buffer of 64 KiB.
  */
 function readProcess(pid: number | string, file: 'stat' | 'status'): string | undefined {
   try {

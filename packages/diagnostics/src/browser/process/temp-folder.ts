@@ -26,7 +26,7 @@ export async function makeTempFolder(
   return folder;
 }
 
-/** Attempts to remove the folder: on a busy machine, processes of a killed browser write for some more seconds. */
+/** Further attempts to remove the folder, if a program still writes to it. */
 const RETRIES = { maxRetries: 12, retryDelay: 50 } as const;
 
 export function removeTempFolder(folder: string): Promise<void> {

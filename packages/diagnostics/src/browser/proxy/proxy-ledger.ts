@@ -60,7 +60,7 @@ class ProxyLedger implements Ledger {
   private readonly limits: ProxyLimits;
   private readonly signal: AbortSignal;
   private readonly charge: ChargeBytes;
-  /** Cached for the whole screenshot: a name that later resolves to another address is not resolved again. */
+  /** By host and port, for the whole screenshot: none is asked for again. */
   private readonly admissions = new Map<string, Promise<Admission>>();
   private readonly failures = new Map<string, Failure>();
   private readonly open = new Set<Socket>();

@@ -27,9 +27,8 @@ const hopByHop = new Set([
 ]);
 
 /**
- * Forwards a request over a separate connection. The response is parsed as leniently as by browsers, and written again.
- * A fault closes the browser's connection without a response, so that no page of the proxy is taken for one of the
- * target.
+ * Forwards a request over a separate connection. The response is parsed leniently, and written again. A fault closes
+ * the browser's connection without a message of the proxy, so that none is taken for one of the target.
  */
 export async function passRequest(
   url: URL,
@@ -43,10 +42,10 @@ export async function passRequest(
     socket?.destroy();
     response.destroy();
   };
-  // Browsers send the length of a body beforehand to a proxy that speaks HTTP/1.1.
+  // A request body in chunks is not passed on.
   if (socket === null || response.destroyed || request.headers['transfer-encoding'] !== undefined) return giveUp();
   const fail = (failure: Failure): void => {
-    // Later failures follow from the first.
+    // Only before the head of the response, and only the first: later failures follow from it.
     if (!response.headersSent && !response.destroyed) book.noteFailure(url.hostname, port, failure);
     giveUp();
   };
@@ -88,7 +87,7 @@ function sendRequest(url: URL, request: IncomingMessage, socket: Socket): void {
 }
 
 /**
- * Writes the response head without hop-by-hop headers and headers that Node rejects. An ambiguous or non-numeric
+ * Writes the response head without hop-by-hop headers and headers that Node rejects. A repeated or non-numeric
  * Content-Length is omitted entirely.
  */
 function writeHead(response: ServerResponse, head: Head): void {

@@ -20,9 +20,7 @@ const sizes: ReadonlyMap<number, number> = new Map([
   [frameTypes.windowUpdate, 4],
 ]);
 
-/**
- * Why a frame is not allowed at this point; null if it is. Frames of unknown types are ignored (RFC 9113 section 4.1).
- */
+/** Why a frame is not allowed at this point; null if it is. */
 export function frameFault(
   { type, flags: set, stream, payload }: Http2Frame,
   isSettled: boolean,

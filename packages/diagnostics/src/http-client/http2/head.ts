@@ -21,7 +21,7 @@ export function readHttp2Head(fields: Fields, deviates: Deviates): Http2Head {
 }
 
 /**
- * The first reason why fields are invalid in a message; null if browsers accept them (RFC 9113 sections 8.2, 8.3).
+ * The first reason why fields are refused in a message (RFC 9113 sections 8.2, 8.3); null if they are accepted.
  *
  * @param pseudo the allowed pseudo-headers
  */

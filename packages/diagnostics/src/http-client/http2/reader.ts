@@ -13,7 +13,7 @@ export interface PeerError {
   readonly name: string;
   /** Debug data of GOAWAY, one character per byte. */
   readonly debug: string | null;
-  /** True if the request was not processed and may be repeated (RFC 9113 sections 6.8 and 8.7). */
+  /** True for REFUSED_STREAM, and for NO_ERROR in a GOAWAY that leaves the request out: it may be repeated. */
   readonly isUnprocessed: boolean;
 }
 
@@ -35,7 +35,7 @@ export interface Http2Sink {
   readonly end: () => void;
   readonly fault: (fault: Http2Fault) => void;
   readonly deviation: Deviates;
-  /** Sends a frame that the protocol requires. */
+  /** Sends an acknowledgement or a window update. */
   readonly reply: (frame: Buffer) => void;
 }
 
@@ -83,7 +83,7 @@ export class Http2Reader {
       this.malformed('a frame is larger than was allowed (RFC 9113 section 4.2)');
   }
 
-  /** Called at an orderly end of the connection. */
+  /** Called when the peer has ended the connection. */
   close(): void {
     if (!this.isOver) this.fail(this.goaway === null ? { kind: 'closed' } : { kind: 'peer', error: this.goaway });
   }
@@ -209,14 +209,13 @@ function peerError(frame: PeerError['frame'], code: number, debug: string | null
   return { frame, code, name: errorName(code), debug: debug === '' ? null : debug, isUnprocessed };
 }
 
-/** True if the final response may have content (RFC 9110 section 6.4.1). */
+/** True except for HEAD, and for 204 and 304, which have no content (RFC 9110 section 6.4.1). */
 function hasContent(method: string, { statusCode }: Head): boolean {
   return method !== 'HEAD' && statusCode !== 204 && statusCode !== 304;
 }
 
 /**
- * Reports a Content-Length that is repeated or differs from the body: RFC 9113 section 8.1.1 calls such an answer
- * malformed; browsers go by the end of the stream alone.
+ * Reports a Content-Length that is repeated or differs from the body, which RFC 9113 section 8.1.1 calls malformed.
  */
 function lintLength({ rawHeaders }: Head, bodyBytes: number, deviates: Deviates): void {
   const lengths = rawHeaders.filter((_text, index) => index % 2 === 1 && rawHeaders[index - 1] === 'content-length');

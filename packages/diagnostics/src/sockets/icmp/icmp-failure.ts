@@ -6,7 +6,7 @@ import type { IcmpError } from '../wire/icmp.ts';
 interface Verdict {
   readonly code: FailureCode;
   readonly text: string;
-  /** Mark of traceroute(8), such as `!H`; null without one. `icmpMark` adds those of a closed port. */
+  /** Mark of traceroute(8), such as `!H`; null without one. `icmpMark` returns further ones. */
   readonly mark: string | null;
 }
 

@@ -123,7 +123,7 @@ export function watchIcmpIfSilent(
   };
 }
 
-/** Milliseconds to recall: those since `startedMs`, at about which the packet left. */
+/** Milliseconds to recall: those since `startedMs`. */
 export function recallSince(startedMs: number): number {
   return performance.now() - startedMs;
 }

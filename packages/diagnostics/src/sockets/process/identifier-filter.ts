@@ -5,7 +5,7 @@ import type { PacketProtocol } from '../packet-socket.ts';
 import { ICMP_TYPES } from '../wire/icmp.ts';
 import { IPPROTO } from '../wire/ip.ts';
 
-/** Passes the packets of these identifiers (ICMP) or local ports. */
+/** Selects the identifiers (ICMP) or local ports whose packets must pass. */
 export type SelectIdentifiers = (identifiers: readonly number[]) => void;
 
 type Instruction = readonly [code: number, jumpIfTrue: number, jumpIfFalse: number, constant: number];
@@ -20,8 +20,8 @@ const PROGRAM_BYTES = 16;
 const MAX_IDENTIFIERS = 250;
 
 /**
- * Makes the kernel drop what belongs to other programs before it takes space in the receive buffer, as ping(8) does: a
- * flood of their packets would fill the buffer, and replies to a check that no longer fit would count as lost.
+ * Makes the kernel drop packets of other identifiers before they take space in the receive buffer: a flood of them
+ * would fill the buffer, and replies to a check that no longer fit would count as lost.
  *
  * A kernel that refuses the filter (a sandbox such as gVisor) gets none, and the process itself drops such packets.
  */

@@ -50,7 +50,7 @@ const CMSG_HEADER_BYTES = 16;
 const MAX_PER_CALL = 64;
 /** The packet process has a few dozen descriptors, and the kernel assigns the lowest free ones. */
 const MAX_DESCRIPTORS = 256;
-/** Age above which a stamp is wrong, because the wall clock was set in between. */
+/** Age above which a stamp is taken as wrong: the wall clock may have been set in between. */
 const MAX_AGE_MS = 60_000;
 
 /**

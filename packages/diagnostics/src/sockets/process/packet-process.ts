@@ -26,7 +26,7 @@ async function main(): Promise<void> {
     corkForTwoTurns(pipe);
     answerNow(message);
   };
-  // The agent has exited.
+  // The agent has exited, or has closed the pipe.
   pipe.on('error', () => process.exit(0));
   pipe.on('close', () => process.exit(0));
   // A terminal and systemd signal the whole group: the agent drains, and still needs its packets.
@@ -78,9 +78,8 @@ function releaseAfter(release: (() => void) | undefined): () => void {
 }
 
 /**
- * Collects the answers of this turn of the event loop and the next in one write, which wakes the agent once: those to
- * all packets that it sends at a time, and the replies of near targets, which arrive in the next turn. Times are taken
- * before.
+ * Collects the answers of this turn of the event loop and the next in one write, which wakes the agent once. Times are
+ * taken before.
  */
 function corkForTwoTurns(pipe: Socket): void {
   if (pipe.writableCorked > 0) return;

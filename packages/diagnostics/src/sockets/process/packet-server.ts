@@ -17,7 +17,7 @@ type Packet = Omit<ArrivedPacket, 'family'>;
 
 export interface AgentChannel {
   readonly answer: (answer: Answer) => void;
-  /** True if the agent does not read its packets. */
+  /** True if the agent does not read its packets fast enough. */
   readonly isFull: () => boolean;
 }
 
@@ -102,7 +102,7 @@ export class PacketServer {
     this.#shared.get(key)?.select([...selected]);
   }
 
-  /** Reads pending packets before it answers, so that no earlier one is missed. */
+  /** Answers after a turn of the event loop, in which pending packets are read. */
   #watch(request: WatchRequest): void {
     const { answer } = this.#channel;
     const { ref, recallMs } = request;

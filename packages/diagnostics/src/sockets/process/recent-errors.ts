@@ -1,4 +1,4 @@
-/** Recent ICMP errors, for a check that learns its local port after its packet was sent. */
+/** Recent ICMP errors, for a watch that begins after its packet was sent. */
 export interface RecentErrors<T> {
   readonly add: (owner: string, error: T) => void;
   /** Errors about the packets of an owner in the last milliseconds, in order of arrival. */

@@ -25,10 +25,7 @@ export function prepareSender(sender: rawSocket.RawSocket, family: Family): void
   sender.setOption(LINUX.IPPROTO_IPV6, LINUX.IPV6_DONTFRAG, 1);
 }
 
-/**
- * @returns a function that sets TTL and DSCP of the next packet, on change only: most packets have those of the last
- *   one
- */
+/** @returns a function that sets TTL and DSCP of the next packet, on change only */
 export function headerWriter(sender: rawSocket.RawSocket, family: Family): (ttl: number, dscp: number) => void {
   const [level, ttlOption, classOption] =
     family === 4

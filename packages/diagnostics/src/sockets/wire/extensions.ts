@@ -12,7 +12,7 @@ export interface MplsEntry {
   readonly ttl: number;
 }
 
-/** Information of a router about one of its interfaces (RFC 5837). */
+/** Information of a router about one of its interfaces or a next hop (RFC 5837). */
 export interface InterfaceObject {
   readonly role: 'incoming' | 'sub-ip' | 'outgoing' | 'next-hop';
   readonly index: number | null;

@@ -44,7 +44,7 @@ export interface IcmpError {
 export type IcmpMessage = EchoReply | IcmpError;
 
 /**
- * An echo request. For IPv6 the checksum stays 0: the kernel fills it in.
+ * An echo request. For IPv6 the checksum stays 0: it is filled in when the packet is sent.
  *
  * @param payload follows the eight bytes of the header
  */
@@ -66,7 +66,7 @@ export function parseIcmp(family: Family, message: Uint8Array): IcmpMessage | un
   if (message.length < 8) return undefined;
   const intact = family === 6 || onesComplementSum(message) === 0xffff;
   if (message[0] === ICMP_TYPES[family].echoReply) {
-    // The code is ignored, as in ping(8), although RFC 792 requires zero.
+    // The code is ignored, although RFC 792 requires zero.
     const identifier = readU16(message, 4);
     return { kind: 'echo-reply', identifier, sequence: readU16(message, 6), payload: message.subarray(8), intact };
   }

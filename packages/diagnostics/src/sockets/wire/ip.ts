@@ -20,7 +20,7 @@ export interface IpPacket {
   readonly payload: Uint8Array;
 }
 
-/** Parses an IP packet or its beginning; undefined for anything else. Never throws. */
+/** Parses an IP packet or its beginning; undefined for other bytes and for later fragments. Never throws. */
 export function parseIp(family: Family, bytes: Uint8Array): IpPacket | undefined {
   return family === 4 ? parseIpv4(bytes) : parseIpv6(bytes);
 }

@@ -39,7 +39,7 @@ export function compensation(flow: Flow, payload: Uint8Array, wanted: number): n
 export const TCP_FLAGS = { fin: 1, syn: 2, rst: 4, psh: 8, ack: 16 } as const;
 
 /**
- * A TCP SYN with one option, the maximum segment size: some filters drop a SYN without any (RFC 9293 section 3.1).
+ * A TCP SYN (RFC 9293 section 3.1) with one option, the maximum segment size: some filters drop a SYN without any.
  *
  * @param data fills the segment to a size
  */

@@ -5,7 +5,7 @@ import { parse } from 'tldts';
 import { boundText } from '../../shared/bounded-text.ts';
 import { addressBytes, addressText } from '@vantage/contract/address';
 
-/** Names and addresses for which a certificate is valid. */
+/** Names and addresses in a certificate. */
 export interface ServerNames {
   readonly commonName: string | null;
   /** Alternative names of the kinds `dNSName` and `iPAddress`; the only ones that count. */
@@ -15,8 +15,8 @@ export interface ServerNames {
 
 /**
  * Why a certificate is invalid for a host; `null` if it is valid. RFC 9525: only alternative names count (section 2),
- * and a wildcard is the whole left-most label (section 6.3). As in browsers and curl, at least two labels follow it,
- * and a final dot of a name is ignored. As in browsers, it does not cover all domains of a registry (`*.co.uk`).
+ * and a wildcard is the whole left-most label (section 6.3). At least two labels follow it, and it does not cover all
+ * domains of a registry (`*.co.uk`). A final dot of a name is ignored.
  *
  * @param host canonical: a name in ASCII and lower case, or an address
  */

@@ -6,13 +6,13 @@ import type { TrustAnchors } from './trust-store.ts';
 
 type IssuerEnd = NonNullable<Tls['issuerEnds']>;
 
-/** A server sends a few certificates of one name at most; more renewals are not followed. */
+/** Limit of the renewals that are followed. */
 const MAX_RENEWALS = 8;
 
 /**
  * The certificate above a server's own whose expiry ends the validity of the chain, if that is before the expiry of the
- * server's own; undefined otherwise. A certificate does not count if its renewal was sent too or is trusted: clients
- * then use the renewal.
+ * server's own; undefined otherwise, and for a chain that is not sound now. A certificate does not count if its renewal
+ * was sent too or is trusted.
  *
  * @param path the present path
  */

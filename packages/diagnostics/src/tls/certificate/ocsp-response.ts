@@ -26,7 +26,7 @@ export interface OcspAnswer {
   readonly reason: number | null;
 }
 
-/** Limit of a stapled response. RFC 6066 section 8 sets none; real ones have one to three kilobytes. */
+/** Limit of a stapled response, far below that of RFC 6066 section 8. */
 const MAX_BYTES = 64 * 1024;
 const MAX_ANSWERS = 16;
 const MAX_CERTIFICATES = 8;

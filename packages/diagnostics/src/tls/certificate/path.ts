@@ -24,8 +24,8 @@ const MAX_SIGNATURES = 200;
 type Demand = 'sound' | 'signed' | 'named';
 
 /**
- * Orders the certificates of a server, and finds the trusted one above them. Like OpenSSL, it prefers trusted
- * certificates to sent ones, and these in their order.
+ * Orders the certificates of a server, and finds the trusted one above them. It prefers trusted certificates to sent
+ * ones, and these in their order.
  *
  * @param sent all certificates of the server, its own first
  */

@@ -4,7 +4,7 @@ import { createSecureContext, getCACertificates, type SecureContext } from 'node
 import type { TlsIdentity, TlsVersion } from '../rules.ts';
 import { certificateOf, comparableName, type Certificate } from './certificate.ts';
 
-/** Trusted certificates, parsed once: with custom ones that takes as long as several checks. */
+/** Trusted certificates, parsed when they are first needed. */
 export interface TrustStore {
   /**
    * The context of a handshake. It allows TLS 1.0 and weak ciphers, because they are measured, not relied on.
@@ -88,7 +88,7 @@ function createContext(
     ...versions,
     ...identity,
     ciphers: CIPHERS,
-    // Without the key share of X25519MLKEM768, which no server requires: it makes the ClientHello span two packets.
+    // Without X25519MLKEM768, whose key share makes the ClientHello span two packets.
     ecdhCurve: 'X25519:P-256:X448:P-521:P-384:ffdhe2048:ffdhe3072:ffdhe4096:ffdhe6144:ffdhe8192',
     ...(ca === undefined ? {} : { ca: [...ca] }),
   });
@@ -96,7 +96,7 @@ function createContext(
 
 const ONE_CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** Parses all subjects at once, which takes some 30 ms; the rest of a certificate only when a path reaches it. */
+/** Reads the subjects of all certificates at once; the rest of a certificate only when a path reaches it. */
 function readAnchors(texts: readonly string[], publicAuthorities: () => readonly string[]): TrustAnchors {
   const parsed = texts.flatMap((text) => text.match(ONE_CERTIFICATE) ?? []).map((pem) => new X509Certificate(pem));
   const bySubject = Map.groupBy(parsed, ({ subject }) => comparableName(subject));

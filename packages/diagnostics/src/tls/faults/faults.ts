@@ -65,8 +65,8 @@ export function certificateFaults(judged: Judged): CertificateFault[] {
 }
 
 /**
- * Failure of a check that verifies certificates: the first fault, and the number of further ones with their codes; null
- * without faults.
+ * Failure of a check that verifies certificates: the first fault, the number of further reasons, and the codes of the
+ * other faults; null without faults.
  */
 export function distrustOf([first, ...more]: readonly CertificateFault[]): Failure | null {
   if (first === undefined) return null;
@@ -163,7 +163,7 @@ function unexplained(path: Path, { code, message }: Verification): CertificateFa
   return fault(failure.code, null, failure.message);
 }
 
-/** No client relies on the self-signature of a root, trusted or at the end of a path. */
+/** The self-signature of a root at the end of a path does not count. */
 function weaknesses(path: Path): readonly CertificateFault[] {
   return path.certificates.flatMap((certificate, at) => {
     const isEnd = at === path.certificates.length - 1;

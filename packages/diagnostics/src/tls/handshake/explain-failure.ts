@@ -7,7 +7,7 @@ import { NEGOTIATES_AGAIN } from '../../shared/error-codes.ts';
 import type { Tls } from '../schema.ts';
 import type { ServerFlight } from './server-flight.ts';
 
-/** RFC 5246 section 7.2.2: alerts with which servers refuse a client without a certificate. */
+/** Alerts (RFC 5246 section 7.2.2) with which servers refuse the certificate of a client, or its absence. */
 const CLIENT_CERTIFICATE_ALERT = /HANDSHAKE_FAILURE|CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED/;
 
 const NAME_REQUIRED =

@@ -41,7 +41,7 @@ export type Handshake =
        * `null` without one.
        */
       readonly brokenBy: () => Failure | null;
-      /** Why the certificate is not trusted; the connection stays open. */
+      /** The failure of a check that verifies the certificate; null without a fault. The connection stays open. */
       readonly distrust: Failure | null;
       readonly failure: null;
     }

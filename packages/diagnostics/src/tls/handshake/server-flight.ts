@@ -34,8 +34,8 @@ interface Received {
  * Parses a server's handshake as far as it is complete and readable; for display only: OpenSSL verifies it.
  *
  * @param received bytes of the connection from its start
- * @param handshakeSecret `SERVER_HANDSHAKE_TRAFFIC_SECRET` of the connection; `null` before TLS 1.3, where the
- * handshake is not encrypted
+ * @param handshakeSecret `SERVER_HANDSHAKE_TRAFFIC_SECRET` of the connection; `null` if it is not known, and before
+ * TLS 1.3, where the handshake is not encrypted
  */
 export function readServerFlight(received: Buffer, handshakeSecret: Buffer | null): ServerFlight {
   let certificates: readonly Buffer[] = [];

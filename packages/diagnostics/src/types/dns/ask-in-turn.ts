@@ -9,10 +9,10 @@ import { prepareQuery, type Answer, type NameServer, type PreparedQuery } from '
 import { checkValidation } from './validation.ts';
 
 /**
- * Queries one resolver after another until one gives an answer about the name, as the stub resolver of a host does: at
- * SERVFAIL, REFUSED and the like the next one is asked. A failure of DNSSEC is an answer about the name.
+ * Queries one resolver after another until an answer is final (`isFinal`). If none is, a question about another name
+ * shows whether a resolver fails, or is silent, for this name only.
  *
- * @param uncheckedMs time for additional queries: about validation, and about another name if all fail or are silent
+ * @param uncheckedMs time for additional queries, about validation and about another name
  */
 export async function askInTurn(
   servers: readonly NameServer[],
@@ -45,7 +45,7 @@ export async function askInTurn(
   return { ...again, validation: await checkValidation(again, prepared, options, uncheckedMs, signal), asked };
 }
 
-/** Four more transmissions of the question about the name. */
+/** Waits after four more transmissions of the question about the name. */
 const AGAIN_MS = [300, 300, 300, 300];
 
 type AskOthers = (servers: readonly NameServer[]) => Promise<readonly AskedOther[]>;
@@ -60,7 +60,7 @@ async function judgeFailing(best: Concluding, { query }: PreparedQuery, askOther
   return other?.evidence === 'fails' ? { ...best, failure: resolverFailing(FAILING_FOR_ALL) } : best;
 }
 
-/** Kinds of answers after which a stub resolver asks no other server. */
+/** Kinds of answers to a query with RD after which no other resolver is asked. */
 const finalKinds: ReadonlySet<AnswerKind> = new Set(['answer', 'alias', 'nodata', 'nxdomain', 'loop', 'filtered']);
 
 /**

@@ -260,7 +260,7 @@ export const dns = defineCheckType({
     'dnssec',
   ],
   needsRawSockets: false,
-  // Limits of the packets and bytes of one answer over TCP, or of the servers of each zone.
+  // Bounds for one answer over TCP, or for the servers of each zone of a trace.
   traffic: ({ options }) => trafficOverFamilies(options, { packets: 48, bytes: 128 * 1024 }),
   jobParams: jobOverFamilies,
   budgetMs: ({ options }) => (options.trace ? TRACE_BUDGET_MS : DNS_BUDGET_MS),

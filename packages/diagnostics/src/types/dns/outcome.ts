@@ -26,7 +26,7 @@ export interface Concluding extends AskedResolver {
   readonly validation: Validation;
   /** The zone of the queried server, if it is known. */
   readonly zone?: string | undefined;
-  /** The resolver that was queried last; undefined in a trace, or if none was. */
+  /** The resolver that this is about; undefined in a trace, or if none was queried. */
   readonly asked?: { readonly server: NameServer; readonly transport: DnsTransport } | undefined;
 }
 

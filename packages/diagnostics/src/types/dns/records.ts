@@ -1,7 +1,7 @@
 import type { DnsRecord, Message } from '@vantage/contract/dns-message';
 import { escapeText } from '@vantage/contract';
 
-/** Limit of the records in a result. Omissions at this and the other limits set `truncated`. */
+/** Limit of the records in a result. */
 const MAX_RECORDS = 50;
 /** Limit of the data of one record, characters. */
 const MAX_DATA_LENGTH = 4 * 1024;

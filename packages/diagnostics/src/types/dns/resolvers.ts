@@ -14,7 +14,7 @@ export type ChosenResolvers = { readonly servers: readonly NameServer[] } | { re
 /** Limit of the probe's resolvers that are queried in turn. */
 const MAX_RESOLVERS = 3;
 
-/** The client's resolver, once the policy has admitted it; otherwise the probe's own, which need no admission. */
+/** The client's resolver, if the policy admits it; without one, the probe's own, which need no admission. */
 export async function chooseResolvers(
   options: ParamsOf<typeof dns>['options'],
   context: DiagnosticContext<typeof dns>,

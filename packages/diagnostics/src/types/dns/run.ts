@@ -22,7 +22,7 @@ import { prepareQuery, type PreparedQuery } from './transport/exchange.ts';
 type Dns = typeof dns;
 type DnsParams = ParamsOf<Dns>;
 
-/** Margin before the deadline to report partial results. */
+/** Margin before the deadline in which the result is reported. */
 const REPORT_MARGIN_MS = 400;
 
 /** Waiting times, milliseconds. A list has one per transmission over UDP. */
@@ -129,7 +129,7 @@ function prepare(params: DnsParams): { readonly query: PreparedQuery } | { reado
   }
 }
 
-/** The coordinator refuses such input, so this is an internal error. */
+/** The coordinator refuses such input. */
 function unreadable(message: string): Failure {
   return { code: 'invalid_job', phase: 'dispatch', source: 'probe', message };
 }

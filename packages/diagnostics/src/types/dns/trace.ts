@@ -51,7 +51,7 @@ export interface Traced extends AskedResolver {
 
 /** Limit of the delegations: a longer series indicates broken zones, or an attempt to waste the probe's packets. */
 const MAX_DELEGATIONS = 16;
-/** Limit of the servers that are queried per zone, for the same reasons. */
+/** Limit of the servers that are queried per zone. */
 const MAX_SERVERS_PER_ZONE = 4;
 const MAX_ROWS = 20;
 

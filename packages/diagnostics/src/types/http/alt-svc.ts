@@ -6,7 +6,7 @@ import type { HttpFields } from './types.ts';
 type AltSvc = NonNullable<HttpFields['altSvc']>;
 
 /**
- * Parses the first `MAX_ALTERNATIVES` alternative services in `Alt-Svc` (RFC 7838 section 3), above all HTTP/3; none of
+ * Parses the first `MAX_ALTERNATIVES` alternative services in the first `Alt-Svc` header (RFC 7838 section 3); none of
  * them is tried. Malformed entries are skipped.
  *
  * @returns `null` without the header; an empty list for `clear`

@@ -6,7 +6,7 @@ import type { Step } from './hop-timings.ts';
 import type { RequestRules } from './request-rules.ts';
 import type { HttpFields } from './types.ts';
 
-/** Compares the body of the last response with the expressions of a module. */
+/** Decodes the body of the last response as a module specifies, and compares it with its expressions. */
 export interface BodyRules {
   /**
    * Starts a step, and forgets the body of the step before.

@@ -1,6 +1,6 @@
 import type { Head } from '../../http-client/response-head.ts';
 
-/** Cookies of one check, kept across redirects as in browsers (RFC 6265). */
+/** Cookies of one check, kept across redirects (RFC 6265). */
 export interface CookieJar {
   /** Stores the cookies of a response. */
   readonly keep: (url: URL, head: Head) => void;

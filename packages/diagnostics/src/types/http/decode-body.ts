@@ -7,7 +7,7 @@ type Compression = NonNullable<RequestRules['compression']>;
 
 export interface Decoded {
   readonly content: Buffer;
-  /** Size of the decoded content; `maxBytes` if there is more, 0 if it is damaged. */
+  /** Size of the decoded content; `maxBytes` if there is more, 0 if it cannot be decoded. */
   readonly bytes: number;
   /** True if all of the body is valid, and its content within the bound. */
   readonly whole: boolean;

@@ -9,7 +9,7 @@ import type { Http } from './types.ts';
 
 export type TokenReading =
   | { readonly authorization: string; readonly failure: null }
-  /** The message of the failure contains neither credentials nor token nor text of the server. */
+  /** The message of the failure contains neither credentials nor token. */
   | { readonly failure: Failure };
 
 /**

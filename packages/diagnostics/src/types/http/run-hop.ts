@@ -217,7 +217,7 @@ async function open(
 }
 
 /**
- * Reads what arrived while the certificates were evaluated. A server that rejects the client has sent an alert and
+ * Reads what arrived while the certificates were evaluated. A server that rejects the client may have sent an alert and
  * closed by then; a write would replace it with a generic error.
  */
 async function turnOfLoop(): Promise<void> {

@@ -4,7 +4,7 @@ import type { ping } from './contract.ts';
 
 export const description: Description<typeof ping> = {
   line: ({ rttMin, rttAvg, rttMax, jitter, pingCount, pingCompleted, packets }) => [
-    // While the check runs there are rows and no totals.
+    // A partial result may have rows and no totals.
     pingCount === undefined ? rowsSoFar(packets) : `${pingCompleted ?? 0} of ${pingCount} answered`,
     told(rttAvg, (average) => `${ms(rttMin)} / ${ms(average)} / ${ms(rttMax)}`),
     told(jitter, (value) => `jitter ${ms(value)}`),

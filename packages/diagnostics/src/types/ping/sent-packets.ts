@@ -32,13 +32,13 @@ export interface Reply {
 }
 
 /**
- * A packet of the check with its replies. `awaitedMs` and `icmp.readMs` are by the agent's awake clock; `sentMs` and
- * the times of replies are those of the packet process.
+ * A packet of the check with its replies. `awaitedMs` and `icmp.readMs` are by the `ProbeClock` of the check; `sentMs`
+ * and the times of replies are those of the packet process.
  */
 export interface SentPacket {
   /** Number within the check, from 1. */
   readonly seq: number;
-  /** Start of the wait for a reply, by the awake clock: when the sending was reported, or before that, requested. */
+  /** Start of the wait for a reply: when the sending was reported, or before that, requested. */
   awaitedMs: number;
   /** Null until the packet process reports the send time. */
   sentMs: number | null;
@@ -51,7 +51,7 @@ export interface SentPacket {
   isDoubtful: boolean;
   /**
    * The first ICMP error about the packet; `hopLimit` is the TTL with which the error arrived, `readMs` when the agent
-   * read it, by the awake clock.
+   * read it.
    */
   icmp: (ReceivedIcmp & { readonly hopLimit: number | null; readonly readMs: number }) | null;
 }

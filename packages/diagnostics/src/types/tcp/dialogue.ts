@@ -45,9 +45,8 @@ export interface DialogueContext extends Pick<DiagnosticContext, 'signal' | 'cer
 }
 
 /**
- * Runs a module's dialogue over a connected socket, which it owns and closes: equivalent to `tls` and `query_response`
- * of blackbox_exporter's tcp prober. It sends the module's text, with groups of lines received earlier from this
- * target.
+ * Runs a module's dialogue (`tls` and `query_response`) over a connected socket, which it owns and closes. It sends the
+ * module's text, with groups of lines received earlier from this target.
  */
 export async function holdDialogue(
   connected: Socket,

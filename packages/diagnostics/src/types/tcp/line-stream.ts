@@ -12,7 +12,7 @@ export interface LineStream {
    */
   readonly next: () => Promise<Uint8Array | Failure | null>;
   readonly send: (bytes: Uint8Array) => Promise<Failure | null>;
-  /** Stops reading. Lines that were received and not taken are lost: they came before the start of TLS. */
+  /** Stops reading. Lines that were received and not taken are lost. */
   readonly release: () => void;
 }
 

@@ -98,7 +98,7 @@ export async function sendDatagram(
   return datagram();
 }
 
-/** Only the target's statement about its port is conclusive; another sender's concerns one packet on one path. */
+/** True for port unreachable of the target or of an unknown sender; of another it concerns one packet on one path. */
 export function isOfClosedPort({ code, source }: Failure): boolean {
   return code === 'port_unreachable' && source === 'target';
 }

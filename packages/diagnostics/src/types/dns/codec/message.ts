@@ -6,7 +6,7 @@ import { presentData, presentUnknown } from './rdata.ts';
 const presentation: wire.Presentation = { typeName: recordTypeName, data: presentData, unknown: presentUnknown };
 
 /**
- * Parses the readable part of a message, with data of every type that `dig` formats.
+ * Parses the readable part of a message, with the data of records in presentation format.
  *
  * @throws MessageFormatError if even the header is truncated
  */

@@ -28,7 +28,7 @@ export type Asked =
   | { readonly answer: Answer; readonly failure: Failure | null }
   | { readonly answer: null; readonly failure: Failure };
 
-/** A query in wire format except for its id, which is new for each transmission. */
+/** A query in wire format except for its id. */
 export interface PreparedQuery {
   readonly query: Omit<Query, 'id'>;
   readonly withId: (id: number) => Uint8Array;

@@ -22,7 +22,7 @@ import {
 } from './exchange.ts';
 import { secure, type SecureChannel } from './secure.ts';
 
-/** The path that public resolvers serve (RFC 8484 section 3 leaves it open). */
+/** The path of the examples in RFC 8484, which leaves it open (section 3). */
 const DOH_PATH = '/dns-query';
 const DNS_MESSAGE = 'application/dns-message';
 const MAX_MESSAGE_BYTES = 0xff_ff;
