@@ -35,7 +35,7 @@ export type TargetCheck = (type: CheckTypeName, params: Job['params']) => string
  */
 export type HandleJob = (id: string, data: unknown, interrupted: AbortSignal) => Promise<void>;
 
-/** The run is aborted at least this long before its deadline, so that its partial result arrives in time. */
+/** The run is aborted about this long before its deadline, so that its partial result arrives in time. */
 const MARGIN_MS = 250;
 
 export function createJobHandler(dependencies: JobHandlerDependencies): HandleJob {

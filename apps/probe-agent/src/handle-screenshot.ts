@@ -8,7 +8,7 @@ import type { ScreenshotOffer } from './screenshot-offer.ts';
 
 export interface ScreenshotHandlerDependencies {
   readonly offer: Pick<ScreenshotOffer, 'settled' | 'capture'>;
-  /** Target check of the URL before a browser starts; each connection is admitted separately. */
+  /** Target check of the URL before a browser starts; the hosts of the page are admitted separately. */
   readonly checkTarget: TargetCheck;
   readonly userAgent: string;
   /** Redis clock, milliseconds since the epoch, and its round-trip time. */

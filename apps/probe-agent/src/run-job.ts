@@ -20,7 +20,7 @@ import { endingOf, type Ending } from './ending.ts';
 import { timeResolution } from './time-resolution.ts';
 import { watchStandstill } from './watch-standstill.ts';
 
-/** Time after its abort in which a diagnostic must end; then it is abandoned. */
+/** Time after the end of its budget in which a diagnostic must end; then it is abandoned. */
 const CUT_OFF_MS = 125;
 
 export interface RunDependencies {

@@ -49,7 +49,7 @@ export interface AgentLoopOptions {
   readonly log: Logger;
 }
 
-/** Interval at which the clock of Redis is read, to follow its drift; waits for jobs notice steps at once. */
+/** Interval at which the clock of Redis is read, to follow its drift. */
 const READ_CLOCK_EVERY_MS = 30_000;
 /** Time for the reports of interrupted jobs and the last results to reach Redis; longer than a typical stall. */
 const FAREWELL_MS = 3_000;

@@ -37,7 +37,7 @@ const LOOK_EVERY_MS = 1_000;
 const EARLY_MS = LOOK_EVERY_MS / 2;
 /** Minimum interval for changes of the load only, which changes constantly. */
 const LOAD_EVERY_MS = 2_000;
-/** Time for which another agent is reported after the heartbeat was replaced by one of it. */
+/** Time for which another agent is reported after its heartbeat was found in place of this one's. */
 const TWIN_FOR_MS = 2 * HEARTBEAT_EVERY_MS + LOOK_EVERY_MS;
 
 const MAX_REASONS = 16;

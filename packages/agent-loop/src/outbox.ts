@@ -10,8 +10,8 @@ export interface Outbox {
   /** Resolves when the entry was confirmed or dropped. */
   readonly add: (entry: Entry) => Promise<void>;
   /**
-   * Takes the oldest entries that are not in flight and marks them as in flight, up to `window` in total. At most
-   * `SCREENSHOTS_IN_FLIGHT` of them are screenshots.
+   * Takes the oldest entries that are not in flight, screenshots last, and marks them as in flight, up to `window` in
+   * total. At most `SCREENSHOTS_IN_FLIGHT` of those in flight are screenshots.
    */
   readonly take: (window: number) => readonly Entry[];
   readonly confirm: (entry: Entry) => void;
@@ -43,8 +43,8 @@ interface Slot {
 const USELESS_AFTER_MS = 5_000;
 
 /**
- * Maximum screenshots in flight; they are sent one after the other. More would keep results out of the window, and
- * entries in flight neither expire nor are dropped to make room.
+ * Maximum screenshots in flight: more would keep results out of the window, and entries in flight neither expire nor
+ * are dropped to make room.
  */
 const SCREENSHOTS_IN_FLIGHT = 2;
 

@@ -41,13 +41,13 @@ export interface RedisLink {
 }
 
 export interface LinkClock extends AgentClock {
-  /** Reads the clock of Redis `READINGS` times and takes the best reading. Rejects if Redis does not answer. */
+  /** Reads the clock of Redis `READINGS` times, as that of a new server. Rejects if Redis does not answer. */
   readonly set: () => Promise<void>;
   /** Reads the clock once. True if it was stepped; a failure has no effect. */
   readonly refresh: () => Promise<boolean>;
 }
 
-/** Readings per measurement of the clock; the one with the shortest round trip counts. */
+/** Readings of the clock after each connection: a slow one is corrected by a faster one. */
 const READINGS = 3;
 /** Smaller changes are taken for errors of slow readings. */
 const STEP_MS = 500;

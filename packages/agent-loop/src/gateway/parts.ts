@@ -43,7 +43,7 @@ export interface PartsOptions {
   readonly onReady: (session: Session) => void;
 }
 
-/** Readings per measurement of the clock; the one with the shortest round trip counts. */
+/** Readings of the clock after each connection: a slow one is corrected by a faster one. */
 const READINGS = 3;
 /**
  * Code of a connection that ended without a close frame (RFC 6455 section 7.1.5); a gateway that stops or refuses the

@@ -29,7 +29,7 @@ interface Waiter {
 /** Pauses (ms) after the first, second … failure in a row: at most 4 s during the first minute of a shortage. */
 const BACKOFF_MS: readonly number[] = [0, 250, 1_000, ...Array.from({ length: 15 }, () => 4_000), 30_000];
 
-/** Time without the expected answers, after which the process counts as hung; stalls of this process do not count. */
+/** Time without a message while an answer is expected; then the process counts as hung. Own stalls do not count. */
 const SILENCE_MS = 5_000;
 const LATE_MS = 500;
 

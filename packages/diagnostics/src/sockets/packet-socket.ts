@@ -56,7 +56,7 @@ export interface PacketSocket {
    * use the same.
    */
   readonly onPacket: (listener: (packet: ReceivedPacket) => void) => void;
-  /** Called when the packet process has died; no more packets follow. */
+  /** Called when the packet process has ended; no more packets follow. */
   readonly onLost: (listener: (error: Error) => void) => void;
   /** True if ICMP errors may have arrived in the recalled time before the socket listened. */
   readonly isRecallPartial?: boolean;

@@ -85,8 +85,8 @@ function isFor({ domain, isHostOnly, path, isSecure }: Cookie, url: URL): boolea
 }
 
 /**
- * True if the host is the domain of a cookie, or a name below it (RFC 6265 section 5.1.3). A domain without a dot
- * matches itself only: it is a top-level domain.
+ * True if the host is the domain of a cookie, or a name below it (RFC 6265 section 5.1.3). A domain without a dot, such
+ * as a top-level domain, matches itself only.
  */
 function isWithin(host: string, domain: string): boolean {
   return host === domain || (domain.includes('.') && /[a-z]/i.test(host) && host.endsWith(`.${domain}`));

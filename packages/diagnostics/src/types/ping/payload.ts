@@ -27,7 +27,7 @@ export function isTelling(payload: Uint8Array): boolean {
   return payload.length >= TELLING_BYTES;
 }
 
-/** How much of the sent payload a reply or quotation contains. */
+/** How the payload of a reply compares with the sent one. */
 export type PayloadMatch = 'same' | 'changed' | 'foreign';
 
 /**
