@@ -4,8 +4,8 @@ import { canonicalizeHost, type ProtectedEndpoint } from '@vantage/target-policy
 import type { ProbeRuntime } from './runtime.ts';
 
 /**
- * The endpoints of Redis, which must not be measured: the configured ones, and the addresses at which Redis was
- * reached. `all` returns the same list until it changes.
+ * Endpoints that must not be measured: those of Redis in the URL, and the addresses that `note` was called with. `all`
+ * returns the same list until it changes.
  *
  * @throws if a host in the URL is neither a name nor an address
  */

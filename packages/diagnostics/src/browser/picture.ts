@@ -20,7 +20,7 @@ export interface PictureRequest {
   readonly signal: AbortSignal;
   /** Total time limit, milliseconds. */
   readonly timeoutMs: number;
-  /** Time to load, milliseconds, after which what is shown is captured; by default two thirds of the total. */
+  /** After this time a page that is shown is captured as it is, milliseconds; by default two thirds of the total. */
   readonly loadMs?: number | undefined;
 }
 

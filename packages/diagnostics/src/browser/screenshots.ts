@@ -52,7 +52,7 @@ export interface CaptureRequest {
   /** Time limit without the wait in the queue, milliseconds; by default `TIMEOUT_MS`. */
   readonly timeoutMs?: number | undefined;
   /**
-   * Time to load, milliseconds, after which what is shown is captured; by default two thirds of `timeoutMs`.
+   * After this time a page that is shown is captured as it is, milliseconds; by default two thirds of `timeoutMs`.
    */
   readonly loadMs?: number | undefined;
   /**

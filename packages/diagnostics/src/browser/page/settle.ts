@@ -15,7 +15,7 @@ const MAX_ROUNDS = 5;
 
 /**
  * Resolves when the page displays its content: when it is quiet and its timers and animations of the next second change
- * nothing, or after `MAX_ROUNDS` rounds. After `timeoutMs` it skips no further second.
+ * nothing, or after `MAX_ROUNDS` rounds or `timeoutMs`, which each round checks.
  *
  * @throws Error if the browser has ended
  */

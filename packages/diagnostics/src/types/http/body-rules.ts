@@ -6,7 +6,7 @@ import type { Step } from './hop-timings.ts';
 import type { RequestRules } from './request-rules.ts';
 import type { HttpFields } from './types.ts';
 
-/** Decodes the body of the last response as a module specifies, and compares it with its expressions. */
+/** Decodes the body of the last response as a module specifies, and compares it with the module's expressions. */
 export interface BodyRules {
   /**
    * Starts a step, and forgets the body of the step before.

@@ -19,8 +19,8 @@ const DEFAULT_TTL = 64;
 const RESERVE_MS = 300;
 
 /**
- * Sends echo requests to the pinned address. One reply in time makes a success; without any, ICMP errors make a failure.
- * If the kernel refuses a packet or the packet process ends, the check fails with the results so far.
+ * Sends echo requests to the pinned address. One reply in time makes a success; without any, ICMP errors make a
+ * failure. If the kernel refuses a packet or the packet process ends, the check fails with the results so far.
  */
 export async function runPing(params: ParamsOf<Ping>, context: DiagnosticContext<Ping>): Promise<Outcome<Ping>> {
   const { host, options } = params;
