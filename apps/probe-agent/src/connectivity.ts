@@ -17,8 +17,8 @@ export interface NetworkFacts {
 const LOCAL = /^(127\.|169\.254\.|::1$|fe[89ab])/;
 
 /**
- * Address families usable for measurements: those with a default route, and those with an own address in a range that
- * the operator allows as target, such as loopback for trials.
+ * Address families usable for measurements: those with a default route and an address that is not `LOCAL`, and those
+ * with an own address in a range that the operator allows as target, such as loopback for trials.
  *
  * @param allowed addresses and CIDRs
  */

@@ -9,7 +9,7 @@ import { runJob, type RunDependencies } from './run-job.ts';
 export interface JobHandlerDependencies extends Omit<RunDependencies, 'partials'> {
   /** Check types that this probe offers. */
   readonly offered: ReadonlySet<string>;
-  /** Target check of the job's parameters before the run; `admit` checks the resolved addresses again. */
+  /** Target check of the job's parameters before the run. */
   readonly checkTarget: TargetCheck;
   /** Redis clock, milliseconds since the epoch, and its round-trip time. */
   readonly clock: {

@@ -16,7 +16,7 @@ export interface Outbox {
   readonly take: (window: number) => readonly Entry[];
   readonly confirm: (entry: Entry) => void;
   readonly putBack: (entry: Entry) => void;
-  /** Drops entries that are not in flight `USELESS_AFTER_MS` after their deadline. */
+  /** Drops the entries that are not in flight and whose deadline was more than `USELESS_AFTER_MS` ago. */
   readonly expire: (now: number) => void;
   readonly size: () => number;
 }

@@ -7,7 +7,7 @@ import type { PacketSocketOptions } from './packet-socket.ts';
 
 /** So many are announced at a time: the packet process replaces its filter for them. */
 const EXPECTED_AT_A_TIME = 64;
-/** Local ports outside the range that Linux gives to others by default (32768–60999). */
+/** First local port above the range that Linux gives to others by default (32768–60999). */
 const FIRST_PORT = 61_000;
 const MAX_TRIES = 1_000;
 

@@ -117,9 +117,7 @@ async function attemptBy(
   return { failure: failure === null ? null : channel.explain(failure), again, address };
 }
 
-/**
- * Longest wait for a SYN-ACK while other addresses are left: a SYN is retransmitted after one second and after three.
- */
+/** Longest wait for a SYN-ACK while other addresses are left: a lost SYN is sent again after a second, and later. */
 const MAX_SYN_WAIT_MS = 4_000;
 
 async function connectRecorded(
