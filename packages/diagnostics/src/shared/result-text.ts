@@ -1,6 +1,6 @@
 import type { IcmpNotice } from './icmp-contract.ts';
 
-/** Further lines of a check of a port. */
+/** Lines about ICMP errors in the text of a check of a port. */
 export function portDetails(result: {
   readonly icmp?: IcmpNotice | null;
   readonly icmpUnread?: boolean;

@@ -94,7 +94,7 @@ export function describeLeaf(protocol: string | null, { certificates }: ServerFl
   return leaf === undefined ? null : { ...certificateFieldsOf(leaf), sslVersion: protocol ?? 'unknown' };
 }
 
-/** A certificate that OpenSSL cannot parse is not part of any chain. */
+/** The certificates that can be parsed; others are left out. */
 function readable(certificates: readonly Buffer[]): readonly Certificate[] {
   return certificates.flatMap((der) => {
     try {

@@ -68,7 +68,7 @@ export interface Exchange {
   failure: Failure | null;
 }
 
-/** True for a packet that does not count: it never left, or its reply may be lost or has no true time. */
+/** True for a packet that does not count: not reported as sent, or its reply may be lost or has no true time. */
 export function isLeftOut({ sentMs, isDoubtful, replies, icmp }: SentPacket): boolean {
   if (sentMs === null) return true;
   const [reply] = replies;
