@@ -80,9 +80,7 @@ class OpenSockets {
   private readonly identifiers = new Identifiers((family, identifiers) =>
     this.link.tell({ op: 'expect', family, identifiers }),
   );
-  /**
-   * Families whose ICMP descriptor the packet process keeps: opening another ICMP socket for one of them cannot fail.
-   */
+  /** Families whose ICMP descriptor the packet process keeps: another ICMP socket for one of them awaits no answer. */
   private readonly listening = new ListeningTimes();
 
   constructor(options: PacketProcessOptions) {
