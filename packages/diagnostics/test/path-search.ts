@@ -1,6 +1,6 @@
 import { graphOf, PROBE, type Graph } from '../src/types/traceroute/multipath/graph.ts';
 import { nextAsks } from '../src/types/traceroute/multipath/wanted/next-asks.ts';
-import { addressIn } from '../src/types/traceroute/multipath/slots.ts';
+import { addressIn } from '../src/types/traceroute/multipath/slots/slots.ts';
 import { surveyOf } from '../src/types/traceroute/multipath/survey.ts';
 import type { TracePacket } from '../src/types/traceroute/probing/trace.ts';
 import {

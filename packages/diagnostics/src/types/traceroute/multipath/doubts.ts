@@ -1,5 +1,5 @@
 import type { TracePacket } from '../probing/trace.ts';
-import type { Slot } from './slots.ts';
+import type { Slot } from './slots/slots.ts';
 
 /** Packets of a slot without an answer, after which it is suspected to be that of a silent router. */
 const TRIES = 3;

@@ -1,6 +1,6 @@
 import type { TracePacket } from '../probing/trace.ts';
 import { kindOfBalancer, type BalancerKind } from './kinds.ts';
-import { addressIn, answersIn, isOfTarget, seenAs, SILENT, type Slot } from './slots.ts';
+import { addressIn, answersIn, isOfTarget, seenAs, SILENT, type Slot } from './slots/slots.ts';
 import type { Vertex } from './vertex.ts';
 import type { Survey } from './survey.ts';
 

@@ -6,7 +6,7 @@ import type { Trace } from '../probing/trace-state.ts';
 import { rttOf } from '../probing/trace.ts';
 import type { Multipath } from '../multipath-fields.ts';
 import { graphOf, PROBE, type Graph, type GraphNode } from './graph.ts';
-import { addressIn, isEnd } from './slots.ts';
+import { addressIn, isEnd } from './slots/slots.ts';
 import { surveyOf, type Survey } from './survey.ts';
 import { provedDeadEnds } from './wanted/dead-ends.ts';
 

@@ -1,4 +1,4 @@
-import { answersIn, isEnd, type Slots } from './slots.ts';
+import { answersIn, isEnd, type Slots } from './slots/slots.ts';
 
 /**
  * For each address that answers at two hops of one way, the hops of the second place: two routers may have one address,

@@ -1,12 +1,12 @@
 import type { TracePacket } from '../probing/trace.ts';
 import { soleAt } from './sole-vertex.ts';
 import { countChanges, newVertex, type Vertex } from './vertex.ts';
-import { doubtedRefusals, isBarred, isUntried } from './refused-slots.ts';
-import { isSilentBeyond, refusedEndsOf, silenceAt, type RefusedEnd } from './refused-flows.ts';
-import { refusalsIn, type Barred } from './refusals.ts';
+import { doubtedRefusals, isBarred, isUntried } from './slots/refused-slots.ts';
+import { isSilentBeyond, refusedEndsOf, silenceAt, type RefusedEnd } from './slots/refused-flows.ts';
+import { refusalsIn, type Barred } from './slots/refusals.ts';
 import { doubtsByPacket, doubtsOf } from './doubts.ts';
 import { repeatsIn, type Repeats } from './repeats.ts';
-import { answersIn, isAwaited, isEnd, isRefused, SILENT, slotsOf, type Slot, type Slots } from './slots.ts';
+import { answersIn, isAwaited, isEnd, isRefused, SILENT, slotsOf, type Slot, type Slots } from './slots/slots.ts';
 
 /** A packet to send; flows from `Survey.flows` on are new ones. */
 export interface Ask {

@@ -1,6 +1,6 @@
 import { FULL_TTL } from '../../result-fields.ts';
 import { isFull, type TracePacket } from '../../probing/trace.ts';
-import { answersIn, isAwaited, isRefused } from '../slots.ts';
+import { answersIn, isAwaited, isRefused } from '../slots/slots.ts';
 import type { Vertex } from '../vertex.ts';
 import type { Ask, Survey } from '../survey.ts';
 import { isSilentEnd } from './silence.ts';

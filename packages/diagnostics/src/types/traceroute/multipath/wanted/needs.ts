@@ -1,6 +1,6 @@
 import { GAP_LIMIT } from '../../probing/flow-view.ts';
 import type { Vertex } from '../vertex.ts';
-import { isOfTarget, SILENT } from '../slots.ts';
+import { isOfTarget, SILENT } from '../slots/slots.ts';
 import { RISK, RISK_OF_MANY, stoppingPoint } from '../stopping-points.ts';
 import type { Survey } from '../survey.ts';
 

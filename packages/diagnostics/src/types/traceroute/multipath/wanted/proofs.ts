@@ -1,4 +1,4 @@
-import { answersIn } from '../slots.ts';
+import { answersIn } from '../slots/slots.ts';
 import { stoppingPoint } from '../stopping-points.ts';
 import type { Vertex } from '../vertex.ts';
 import type { Ask, Survey } from '../survey.ts';

@@ -1,4 +1,4 @@
-import { isFull, type TracePacket } from '../probing/trace.ts';
+import { isFull, type TracePacket } from '../../probing/trace.ts';
 
 /** A packet as it counts at its hop. */
 export interface HopPacket extends TracePacket {

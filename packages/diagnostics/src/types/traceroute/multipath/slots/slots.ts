@@ -1,4 +1,4 @@
-import { isFull, type TracePacket } from '../probing/trace.ts';
+import { isFull, type TracePacket } from '../../probing/trace.ts';
 import type { HopPacket } from './refusals.ts';
 
 /** A TTL of a flow that was probed, once or more often. */

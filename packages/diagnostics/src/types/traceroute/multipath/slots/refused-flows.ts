@@ -1,4 +1,4 @@
-import { isFull, type TracePacket } from '../probing/trace.ts';
+import { isFull, type TracePacket } from '../../probing/trace.ts';
 import { answersIn, seenAs, SILENT, type Slot } from './slots.ts';
 
 /** The end of a flow at a router that refuses its packets. */
