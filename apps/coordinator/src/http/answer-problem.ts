@@ -5,7 +5,7 @@ import { exchangeOf } from './exchange.ts';
 import type { Links } from './links.ts';
 import { HttpProblem, PROBLEM_MEDIA_TYPE, problemDocument } from './problem.ts';
 
-/** `Retry-After` in seconds while Redis is unavailable; a reconnection takes up to two. */
+/** `Retry-After` in seconds while the store is unavailable or the queues are full. */
 const RETRY_AFTER_SECONDS = 2;
 
 /** The last handler: no route matched. */

@@ -7,20 +7,20 @@ import { StoreUnavailable } from '../redis/store-errors.ts';
 import { clientAddress } from './client-address.ts';
 import { HttpProblem } from './problem.ts';
 
-/** The client of a request, as limits, streams, results and idempotency keys count it. */
+/** The client of a request. */
 export interface Caller {
   readonly address: string;
-  /** If set, the key is counted instead of the address. */
+  /** If set, limits count the key instead of the address. */
   readonly key: ApiKey | undefined;
 }
 
 const KEY = 'apiKey';
 
 /**
- * Validates the API key of a request, if it has one. Schemes other than Bearer belong to proxies and are ignored.
+ * Validates the API key of a request, if it has one. Schemes other than Bearer, which a proxy may use, are ignored.
  *
- * @returns the reason to refuse the request: the key is invalid (then the address counts as the client), lacks the
- * scope, or the keys have not been read yet
+ * @returns the reason to refuse the request: the key is invalid, lacks the scope, or the keys have not been read yet;
+ * undefined if there is none. Unless the key is valid, the address counts as the client.
  */
 export function admitCaller(
   request: Request,
@@ -40,7 +40,7 @@ export function admitCaller(
   return new HttpProblem('scope-missing', `The key ${key.name} lacks the scope ${scope}.`);
 }
 
-/** `WWW-Authenticate` of a refused key (RFC 6750 section 3.1). */
+/** `WWW-Authenticate` for an invalid key (RFC 6750 section 3.1). */
 const CHALLENGE = 'Bearer realm="Vantage", error="invalid_token"';
 
 const sentences = {
@@ -49,7 +49,7 @@ const sentences = {
   expired: 'The API key has expired.',
 } as const;
 
-/** The valid API key of the request; undefined without one. */
+/** The API key that `admitCaller` has found valid; undefined if there is none. */
 export function apiKeyOf({ res }: Pick<Request, 'res'>): ApiKey | undefined {
   return res?.locals[KEY] as ApiKey | undefined;
 }

@@ -13,7 +13,7 @@ const ADDRESS = 'clientAddress';
  * The client's address: that of the socket, or from `X-Forwarded-For` of trusted proxies. Canonical text without a
  * zone; an IPv4-mapped address becomes IPv4.
  *
- * @throws HttpProblem 400 if a proxy passed on an invalid address
+ * @throws HttpProblem 400 if a proxy passed on an invalid address, or the socket has none any more
  */
 export function clientAddress(request: Request): string {
   const { locals } = request.res!;
@@ -26,7 +26,7 @@ export function clientAddress(request: Request): string {
 /**
  * The address of the client of an upgrade request, which Express does not process.
  *
- * @returns undefined if a proxy passed on an invalid address
+ * @returns undefined if a proxy passed on an invalid address, or the socket has none any more
  */
 export function upgradeAddress(app: Express, { headers, socket }: IncomingMessage): string | undefined {
   const { 'x-forwarded-for': forwarded } = headers;
@@ -40,8 +40,8 @@ export function upgradeAddress(app: Express, { headers, socket }: IncomingMessag
 }
 
 /**
- * Removes the client's port that some proxies add: `203.0.113.9:4711`, `[2001:db8::1]:4711`. Trusted proxies, limits
- * and the log compare addresses without ports.
+ * Removes the ports that some proxies add to the addresses of `X-Forwarded-For`: `203.0.113.9:4711`,
+ * `[2001:db8::1]:4711`.
  */
 export const dropForwardedPorts: RequestHandler = (request, _response, next) => {
   const { 'x-forwarded-for': forwarded } = request.headers;
@@ -57,7 +57,10 @@ function withoutPort(text: string): string {
   return isPort && (isIP(ipv4) === 4 || isIP(ipv6) === 6) ? ipv4 || ipv6 : text;
 }
 
-/** Canonical text of an address (RFC 5952 for IPv6); undefined for any other text. */
+/**
+ * Canonical text of an address without a zone (RFC 5952 for IPv6; an IPv4-mapped address becomes IPv4); undefined for
+ * any other text.
+ */
 export function canonicalAddress(text: string): string | undefined {
   const [withoutZone = ''] = text.split('%', 1);
   const bytes = readAddress(withoutZone);

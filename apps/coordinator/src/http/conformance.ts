@@ -11,14 +11,14 @@ export interface SeenAnswer {
   readonly path: string;
   readonly status: number;
   readonly headers: Headers;
-  /** The body as text; empty for HEAD and 304. */
+  /** The body as text; empty without one. */
   readonly body: string;
 }
 
 /**
  * Compares responses with an OpenAPI document: status, headers, media type and body. For tests.
  *
- * @returns a function that lists every deviation
+ * @returns a function that lists deviations; only one if the status or the operation is not documented
  */
 export function createConformance(document: unknown): (answer: SeenAnswer) => readonly string[] {
   const root = document as JsonObject;
@@ -56,8 +56,8 @@ function findOperation(root: JsonObject, { method, path }: SeenAnswer): JsonObje
 }
 
 /**
- * A response outside of any operation is a preflight or a problem: 404 for a path, 405 for a method, 4xx for malformed
- * HTTP.
+ * A response outside of any operation is a preflight or a problem: 404 for a path, 405 for a method, or one of the
+ * codes for malformed HTTP.
  */
 function undocumented(answer: SeenAnswer, faultsOf: FaultsOf): readonly string[] {
   if (answer.method === 'OPTIONS' && answer.status === 204) return [];

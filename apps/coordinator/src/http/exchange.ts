@@ -31,7 +31,10 @@ const exposedHeaders = [
   'X-Request-Id',
 ];
 
-/** Headers of all responses. The Content-Security-Policy is that of responses without markup; pages set another one. */
+/**
+ * Headers that `openExchange` sets; handlers may replace them. The Content-Security-Policy is for responses without
+ * markup.
+ */
 const commonHeaders = Object.entries({
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
   'X-Content-Type-Options': 'nosniff',
@@ -86,7 +89,7 @@ function pathWithoutSecrets(path: string): string {
   return clean === path ? path : encodeURI(clean.toWellFormed());
 }
 
-/** Logs one line per request, at level debug for the health checks of orchestrators. */
+/** Logs one line per request, at level debug for `/healthz` and `/readyz`. */
 function logAnswer(request: Request, response: Response, exchange: Exchange, log: Logger): void {
   const started = performance.now();
   response.once('close', () => {
@@ -107,7 +110,7 @@ function logAnswer(request: Request, response: Response, exchange: Exchange, log
   });
 }
 
-/** Logs the name of the key, never its secret. */
+/** The name of the key for the log line, never its secret. */
 function nameOfKey(request: Request): { readonly key?: string } {
   const key = apiKeyOf(request);
   return key === undefined ? {} : { key: key.name };

@@ -19,12 +19,12 @@ type ClientError = Error & { readonly code?: string };
 
 const REQUEST_TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT';
 
-/** Time for a client to read the last response and close the connection. */
+/** Time for a client to read the last response and close the connection, or to send the rest of a late body. */
 const LINGER_MS = 1_000;
 
 /**
- * Answers requests that never reach a handler: parser errors, ambiguous requests that Node accepts, CONNECT, and
- * `OPTIONS *`. Bounds the unanswered requests of a connection.
+ * Answers requests that never reach `listener`: parser errors and timeouts, requests with a fault that Node accepts,
+ * CONNECT, and `OPTIONS *`. Bounds the unanswered requests of a connection, and closes idle connections.
  *
  * @param listener handles every other request
  * @param onExcess runs for each connection that is closed for its number of unanswered requests
@@ -62,8 +62,8 @@ export function guardRequests(
 
 /**
  * After a stall of the process, a request may time out before data that has arrived is read. That data is read first,
- * and a request that is then complete is answered. One with an incomplete body gets a further second, because Node no
- * longer enforces its timeout.
+ * and a request that is then complete is answered. One whose head was read only then, and whose body is incomplete,
+ * gets a further second.
  */
 function refuseUnlessArrived(
   newestOf: (socket: Duplex) => IncomingMessage | undefined,
@@ -115,7 +115,7 @@ function trackRequests(server: Server): (socket: Duplex) => Served {
   return servedOn;
 }
 
-/** A parser error has no request object: the response is written to the socket. */
+/** Refuses on the socket itself, because a parser error comes without a response object. */
 function refuseError(error: ClientError, socket: Duplex, owed: readonly ServerResponse[], links: Links): void {
   if (error.code === 'ECONNRESET') {
     socket.destroy();
@@ -145,7 +145,7 @@ function refuse(problem: HttpProblem, socket: Duplex, links: Links): void {
   endSoon(socket, [`HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`, ...lines, '', body].join('\r\n'));
 }
 
-/** The server no longer tracks this connection: without a timeout, a client could keep it open indefinitely. */
+/** Ends a connection; destroys it after `LINGER_MS`, because a client could keep it open. */
 function endSoon(socket: Duplex, text = ''): void {
   socket.end(text);
   // Unread data would cause a reset, which discards the response.
@@ -154,7 +154,7 @@ function endSoon(socket: Duplex, text = ''): void {
   socket.once('close', () => clearTimeout(late));
 }
 
-/** Ends the connection, because the end of this request may be ambiguous. */
+/** The answer ends the connection (`Connection: close`), because the end of this request may be ambiguous. */
 function answerFault(problem: HttpProblem, response: ServerResponse, links: Links): void {
   const { headers, body } = faultAnswer(problem, links);
   response.writeHead(problem.status, headers).end(body);

@@ -9,7 +9,7 @@ import {
 import type { Links } from './links.ts';
 
 export interface HttpProblemDetails {
-  /** Callers bound the number of errors and the length of their texts. */
+  /** `invalid` bounds their number. */
   readonly errors?: readonly InputError[];
   /** Additional headers, such as `Allow` and `Retry-After`. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -23,7 +23,7 @@ export class HttpProblem extends Error {
   readonly errors: readonly InputError[] | undefined;
   readonly headers: Readonly<Record<string, string>>;
 
-  /** @param detail one sentence for the client, without internal details */
+  /** @param detail sentences for the client, without internal details */
   constructor(type: ProblemType, detail: string, { errors, headers = {}, cause }: HttpProblemDetails = {}) {
     super(detail, { cause });
     this.type = type;

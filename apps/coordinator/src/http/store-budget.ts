@@ -3,8 +3,8 @@ import { inTime } from '@vantage/timers';
 import { StoreUnavailable } from '../redis/store-errors.ts';
 
 /**
- * Unless this process stalls, a client that asks for no longer wait gets an error within two seconds if Redis does not
- * reply; counting the request against its rate limit and the handler share this time.
+ * Time that a request may wait for Redis unless its handler asks for more: the count for the rate limit and the handler
+ * share it. With a margin for the answer it is less than two seconds.
  */
 const BUDGET_MS = 1_850;
 /** Minimum for the handler, after a stall of the process has used up the budget. */
@@ -12,7 +12,7 @@ const LEAST_MS = 500;
 
 /** Bounds the total time that a request waits for Redis. */
 export interface StoreBudget {
-  /** Called when the request is complete: its transfer time does not count. */
+  /** Begins the time again: that of the transfer of a body does not count. */
   readonly restart: () => void;
   /**
    * @param moreMs additional wait that the client requested

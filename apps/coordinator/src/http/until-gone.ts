@@ -21,7 +21,7 @@ export function untilGone(response: Response, stopping: AbortSignal): AbortSigna
 
 /**
  * The open responses, behind one listener of the signal: adding or removing a listener searches all listeners of a
- * signal, so 20,000 waiting readers with one listener each would cost seconds.
+ * signal, which takes long if each of many thousand responses has one.
  */
 function openOf(stopping: AbortSignal): LiveList<AbortController> {
   const known = openUntil.get(stopping);

@@ -18,7 +18,7 @@ export interface AlarmRule {
   readonly of: number;
   readonly networks: number;
   readonly countries: number;
-  /** Consecutive ticks before the state changes. */
+  /** Number of ticks in a row for a change of the state, with the exceptions of `turnTo`. */
   readonly ticks: number;
 }
 
@@ -36,7 +36,7 @@ export type DefinitionReading =
   | { readonly valid: true; readonly definition: MonitorDefinition }
   | { readonly valid: false; readonly errors: readonly InputError[] };
 
-/** Path of an error about the name, which is a part of the path of the request. */
+/** Path of an error about the name, which is no field of the request. */
 export const MONITOR_NAME = '{name}';
 
 /**
@@ -52,7 +52,7 @@ export type MonitorOwner = 'file' | 'api';
 export interface StoredMonitor {
   readonly owner: MonitorOwner;
   readonly request: MonitorRequest;
-  /** Networks that the creating key permits in addition to the target policy. */
+  /** Networks that the key of the last `PUT` permits in addition to the target policy. */
   readonly allow?: readonly string[] | undefined;
 }
 
@@ -97,7 +97,7 @@ export function firstTickAfter(nowMs: number, { name, everyMs }: Pick<MonitorDef
 export const INEXACT_MS = 5_000;
 
 /**
- * A tick that no coordinator has claimed for this long, because none ran or Redis was unavailable, counts as missed.
+ * A tick that no coordinator has claimed for this long counts as missed.
  */
 export const MISSED_AFTER_MS = 20_000;
 
@@ -105,8 +105,8 @@ export const MISSED_AFTER_MS = 20_000;
 const MAKE_UP_WITHIN_MS = 60_000;
 
 /**
- * The time of the next tick after a missed one, milliseconds since the epoch: within `MAKE_UP_WITHIN_MS` even for a
- * long interval, and spread, so that monitors do not run all at once after an outage.
+ * The time of the next tick after a missed one, or of the first one while an alarm is on, milliseconds since the epoch:
+ * within `MAKE_UP_WITHIN_MS` even for a long interval, and spread, so that monitors do not run all at once.
  */
 export function tickAfterMissed(nowMs: number, { name, everyMs }: Pick<MonitorDefinition, 'name' | 'everyMs'>): number {
   const madeUpMs = firstTickAfter(nowMs, { name, everyMs: Math.min(everyMs, MAKE_UP_WITHIN_MS) });

@@ -10,7 +10,7 @@ import { measureProbeKeys, removeProbeKeys } from './registry/probe-keys.ts';
 import { createSlowRequests } from './access/slow-requests.ts';
 import { switchOff, switchOffUser } from './access/switch-off.ts';
 
-/** Lifetime of the lock with which one coordinator at a time enforces the quota. */
+/** Lifetime of the lock: for this long after one coordinator has begun to enforce the quota, no other begins. */
 const TURN_MS = 900;
 
 /**

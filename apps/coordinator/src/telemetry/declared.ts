@@ -4,7 +4,7 @@ const type = 'Check type.';
 const result = '`success`, `failure`, `timeout`, `error`.';
 const fromMilliseconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** All metrics of the coordinator; source of the reference page. */
+/** The metrics that the coordinator declares; source of the reference page. */
 export const coordinatorMetrics = {
   build: {
     kind: 'gauge',

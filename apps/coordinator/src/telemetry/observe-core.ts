@@ -37,7 +37,8 @@ export function checkMetrics({ instruments }: CoordinatorMetrics): CheckMetrics 
 }
 
 /**
- * Sets the gauges and the counters of events at each scrape, and measures the round trip to Redis once a second.
+ * Sets the gauges and the counters of events at each scrape, and measures the round trip to Redis once a second while
+ * it is connected.
  *
  * @returns a function that ends the measurement
  */

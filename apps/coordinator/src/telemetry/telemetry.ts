@@ -20,7 +20,7 @@ import { watchModules } from './observe-modules.ts';
 import { observeRequests } from './observe-requests.ts';
 import { traceRequests } from './trace-requests.ts';
 
-/** Metrics and traces of a coordinator. Libraries are loaded only if one of them is enabled. */
+/** Metrics and traces of a coordinator, as far as they are enabled. */
 export interface Telemetry {
   /** Run before any other handler. */
   readonly handlers: readonly RequestHandler[];
@@ -29,7 +29,7 @@ export interface Telemetry {
   readonly metrics: CheckMetrics | undefined;
   /** Called with the delay of each started monitor tick, milliseconds. */
   readonly monitorStarted: (lateMs: number) => void;
-  /** Starts to serve the metrics once the core exists. */
+  /** Starts to serve the metrics of this core, if they are enabled. */
   readonly watch: (core: Core, modules: Modules, linesDropped: () => number) => Promise<void>;
   /** Never rejects. */
   readonly close: () => Promise<void>;

@@ -78,7 +78,7 @@ export function followCheck(options: CheckEventsOptions): Endpoint {
       const unfollow = followers.note(id, () => pendingOf(followed));
       response.once('close', () => {
         open.delete(stream);
-        // A client whose stream ends because the service stops connects again, so the check is not abandoned.
+        // A client whose stream ends because the service stops is expected to return: the check is not abandoned.
         if (!stopping.aborted) unfollow();
       });
       if (stopping.aborted) stream.sendAway();
@@ -86,7 +86,7 @@ export function followCheck(options: CheckEventsOptions): Endpoint {
   };
 }
 
-/** Probes that have not ended; none once the check is completed. */
+/** Probes whose result is pending; none once the check is completed or gone. */
 function pendingOf(check: LiveCheck): readonly string[] {
   if (check.completion() !== undefined || check.isGone()) return [];
   const isPending = (json: string): boolean => (JSON.parse(json) as { readonly result: string }).result === 'pending';
@@ -104,7 +104,7 @@ async function follow(live: LiveChecks, id: string, onChange: () => void): Promi
   throw new HttpProblem('check-not-found', NO_SUCH_CHECK);
 }
 
-/** -1 if the client has no events yet, or only events of data that Redis has lost. */
+/** The version in `Last-Event-ID`; -1 without a valid one, and for one above that of the check: Redis has lost data. */
 function lastEventId(request: Request, version: number): number {
   const id = request.headers['last-event-id'];
   const known = typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : -1;

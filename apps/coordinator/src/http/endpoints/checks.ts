@@ -46,7 +46,7 @@ export interface CheckEndpointsOptions {
 }
 
 /**
- * Field of `response.locals` by which `limit` passes the data that it has read to `answer`. A `WeakMap` by request
+ * Field of `response.locals` by which `limit` passes what it has begun to read to `answer`. A `WeakMap` by request
  * would keep requests in memory (`live-list.ts`).
  */
 const READING = 'reading';
@@ -61,8 +61,7 @@ export function createCheck(options: CheckEndpointsOptions): Endpoint {
     limit: async (request, response) => {
       limitCreate.refuseKnown(request, response);
       if (request.method !== 'POST') return limitCreate.count(request, response);
-      // The request is counted once its body is parsed, because the cost depends on the body; reading it may take as
-      // long as the client needs.
+      // The request is counted in `answer`, because its cost depends on the body.
       const reading = readJson(request).then((body) => {
         // The body is serialised before `readRequest` fills in defaults.
         const text = hasIdempotencyKey(request) ? canonicalJson(body) : undefined;
@@ -78,7 +77,7 @@ export function createCheck(options: CheckEndpointsOptions): Endpoint {
       const counter = countOnce((asked) => limitCreate.count(request, response, asked));
       const start = async (first: string | undefined): Promise<IdempotencyRecord> => {
         const accepted = await resolvePair(fulfilled(reading).accepted, apiKeyOf(request)?.allow);
-        // A check that no client reads would use capacity that repeated requests need.
+        // A check for a client that has left would use capacity in vain.
         if (await clientHasLeft(response)) throw new HttpProblem('invalid-http', 'The client closed the connection.');
         const caller = callerOf(request);
         const admit: AdmitCheck = (probes, early) => {
@@ -150,7 +149,7 @@ export function readCheck(options: CheckEndpointsOptions): Endpoint {
     method: 'GET',
     scope: 'read',
     countRefused: limitRead,
-    // Counts and reads in one round trip, unless one of them fails.
+    // The read may begin while the request is counted.
     limit: (request, response) =>
       limitRead(request, response, {
         onLikely: () => {

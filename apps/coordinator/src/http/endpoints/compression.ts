@@ -5,18 +5,17 @@ import type { Request } from 'express';
 import { LRUCache } from 'lru-cache';
 
 /**
- * BREACH does not apply: no response contains both a secret and input of an attacker. There are no cookies or
- * credentials in bodies, and `GET /me`, which shows the client's address, takes no input and is too small. Event
- * streams are not compressed unless all of their events are known.
+ * Bodies contain no cookies and no credentials that their compressed sizes could reveal (BREACH). Event streams are not
+ * compressed unless all of their events are known.
  */
 export type Encoding = 'br' | 'gzip';
 
 /** Size from which responses are compressed: for shorter ones it would save a packet at most. */
 const MIN_BYTES = 1_400;
 
-/** Brotli level of dynamic responses: higher levels cost more than they save. */
+/** Brotli level, unless `keepCompressed` keeps the result. */
 const BROTLI_QUALITY = 4;
-/** Brotli level of responses that are compressed once and kept. */
+/** Brotli level of what `keepCompressed` keeps. */
 const BROTLI_QUALITY_KEPT = 9;
 
 const asBrotli = promisify(brotliCompress);

@@ -17,7 +17,7 @@ export interface Endpoint {
   readonly method: Method;
   /** Scope that an API key needs; if undefined, keys are ignored. */
   readonly scope?: KeyScope | undefined;
-  /** Counts the request before the handler runs. */
+  /** Runs before the handler: counts the request, or prepares that. */
   readonly limit?: Limit | undefined;
   /** Counts a request with a refused key; `limit` by default. */
   readonly countRefused?: Limit | undefined;
@@ -69,7 +69,7 @@ async function handle(
   const { scope, limit, countRefused = limit, holdMs, answer } = endpoint;
   const refusal = scope === undefined ? undefined : admitCaller(request, scope, keys);
   if (refusal !== undefined) {
-    // Invalid keys count toward the limit of the address, to bound guessing.
+    // Refused keys are counted, to bound guessing.
     await countRefused?.(request, response);
     throw refusal;
   }

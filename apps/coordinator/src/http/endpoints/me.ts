@@ -6,7 +6,7 @@ import { canonicalAddress, clientAddress } from '../client-address.ts';
 import type { Limit } from '../limits/rate-limit.ts';
 import type { Endpoint } from './endpoint.ts';
 
-/** Timeout of the PTR lookup. */
+/** Time for the PTR lookup and the lookups of the names that it finds. */
 const REVERSE_TIMEOUT_MS = 500;
 
 export interface MeOptions {
@@ -60,8 +60,9 @@ type CallerName = Pick<Me, 'hostname' | 'hostnameVerified'>;
 const NAMELESS: CallerName = { hostname: null, hostnameVerified: null };
 
 /**
- * The PTR name whose addresses include this one, else the first name: a PTR record is not verified by anyone. Null
- * after the timeout. The race covers resolvers that ignore the signal.
+ * The PTR name whose addresses include this one, else the first name: a PTR record is not verified by anyone. Without a
+ * name in time, null; `hostnameVerified` is also null if the first name could not be looked up in time. The race covers
+ * resolvers that ignore the signal.
  */
 async function nameOf(ip: string, { reverse, forward }: NameLookup): Promise<CallerName> {
   const signal = AbortSignal.timeout(REVERSE_TIMEOUT_MS);

@@ -24,8 +24,8 @@ export interface Documentation {
 }
 
 /**
- * HTML pages, and the OpenAPI document. None is made before its first request: making all takes a seventh of the CPU
- * time of a start, and memory that a coordinator without readers of its documentation does not need.
+ * HTML pages, their style sheet, robots.txt and the OpenAPI document. None is made before its first request, to save
+ * time at the start, and memory.
  */
 export function documentation({ web, readPreview, document, links, checkTypes }: Documentation): readonly Endpoint[] {
   const font = fontOf(web, links);
@@ -55,7 +55,7 @@ export function documentation({ web, readPreview, document, links, checkTypes }:
   ];
 }
 
-/** Time for the first response of a static text, which takes seconds to make and compress on a busy machine. */
+/** Time for a response of a static text, which may take seconds to make and compress on a busy machine. */
 const MADE_WITHIN_MS = 30_000;
 
 const HTML = 'text/html; charset=utf-8';
@@ -74,7 +74,7 @@ Disallow: /monitors/*/events
 
 /**
  * Path of the web page's font with the letters that English needs; other letters come from fonts of the system.
- * Undefined if the page has not been built.
+ * Undefined without such a file.
  */
 function fontOf(web: WebPage | undefined, links: Links): string | undefined {
   const file = web?.files.find((path) => /^\/assets\/geist-(?!more)[^/]*\.woff2$/.test(path));

@@ -27,7 +27,7 @@ export function showScreenshot({ checks, retentionSeconds, limit }: ScreenshotEn
       if (reading.png === null) throw new HttpProblem('screenshot-not-found', whyNone(reading));
       const ageSeconds = Math.max(0, (Date.now() - reading.createdAt) / 1000);
       const maxAge = Math.max(0, Math.floor(retentionSeconds - ageSeconds));
-      // A check has one screenshot, which never changes.
+      // A check has at most one screenshot, which never changes.
       response.set('Cache-Control', `public, max-age=${maxAge}, immutable`);
       sendTagged(request, response, 'image/png', reading.png);
     },

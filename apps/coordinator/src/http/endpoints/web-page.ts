@@ -42,7 +42,7 @@ export function webPage(page: Page, readPreview: ReadPreview): readonly Endpoint
   ];
 }
 
-/** Answers browsers on unknown paths with the page, which displays "not found"; status 404. */
+/** Answers requests for HTML on unknown paths with the page, which displays "not found"; status 404. */
 export function showNothing(page: Page): RequestHandler {
   return (request, response, next) => {
     const isPage = request.method === 'GET' || request.method === 'HEAD';

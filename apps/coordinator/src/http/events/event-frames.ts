@@ -42,7 +42,7 @@ export function retryFrame(milliseconds: number): Buffer {
   return Buffer.from(`retry: ${Math.round(milliseconds)}\n\n`);
 }
 
-/** Heartbeat of an event stream, a comment: proxies close idle streams. */
+/** Heartbeat of an event stream, a comment: proxies may close idle streams. */
 export const HEARTBEAT_FRAME = Buffer.from(':\n\n');
 
 /** @param json without line breaks, as `JSON.stringify` writes it */

@@ -8,7 +8,7 @@ import { HEARTBEAT_FRAME, retryFrame, type EventFrames } from './event-frames.ts
 export interface Sending {
   /** Sends pending changes. */
   readonly pump: () => void;
-  /** Ends the stream so that the client reconnects, to another coordinator or to this one after its restart. */
+  /** Ends the stream with a random reconnection delay for the client. */
   readonly sendAway: () => void;
 }
 
@@ -24,7 +24,7 @@ export interface SendingOptions {
 
 export interface StreamTimes {
   readonly heartbeatMs: number;
-  /** A client that reads nothing for this long is disconnected. */
+  /** A response whose buffer the client does not drain for this long is closed. */
   readonly stuckMs: number;
 }
 
@@ -38,18 +38,18 @@ const RETURN_MS = { from: 500, to: 2_500 };
 
 export const streamHeaders = {
   'Content-Type': 'text/event-stream',
-  // `no-transform`: a proxy that compresses a stream also buffers it.
+  // `no-transform`: a proxy that compresses a stream may also buffer it.
   'Cache-Control': 'no-store, no-transform',
   'X-Accel-Buffering': 'no',
 };
 
-/** Bytes written at once: each write that completes shows that the client reads. */
+/** Most bytes written at once, so that the buffer drains in between if the client reads slowly. */
 export const PIECE_BYTES = 64 * 1024;
 
 /**
- * Sends the changes of a check until it is completed. While the client does not read, no more is written, and states
- * that are replaced meanwhile are never sent. So a stream buffers little beyond its socket: the rest of one event,
- * whose bytes it shares with other streams of the check.
+ * Sends the changes of a check until it is completed or gone. While the buffer of the socket is full, only the rest of
+ * a version that was begun is added, and states that are replaced meanwhile are never sent. The bytes of an event are
+ * shared with other streams of the check.
  */
 export function sendEvents(response: ServerResponse, options: SendingOptions): Sending {
   const stream = new CheckStream(response, options);

@@ -16,13 +16,13 @@ export interface MonitorStreamOptions {
   readonly onClose: () => void;
 }
 
-/** A client that reads nothing for this long is disconnected. */
+/** A response whose buffer the client does not drain for this long is closed. */
 const STUCK_MS = 30_000;
 const RETRY_MS = 1_000;
 /** Bounds of the random reconnection delay on shutdown, milliseconds, so that clients do not return all at once. */
 const RETURN_MS = { from: 500, to: 2_500 };
 
-/** Sends the events of a monitor until it is removed or the client disconnects. */
+/** Sends the events of a monitor until it is removed, the response has closed, or `sendAway` ends the stream. */
 export function sendMonitorEvents(
   response: ServerResponse,
   options: MonitorStreamOptions,
@@ -109,7 +109,7 @@ class MonitorStream {
     const { response } = this;
     if (response.writableEnded || response.destroyed) return;
     this.heartbeat.refresh();
-    // The stored events of a monitor are bounded, so the buffer for a slow client is too.
+    // While the buffer is full, `pump` begins no read.
     if (!response.write(frame)) this.stuck ??= setTimeout(() => response.destroy(), STUCK_MS);
   }
 }

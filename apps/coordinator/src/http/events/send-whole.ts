@@ -11,7 +11,7 @@ export function wholeOf(frames: EventFrames, live: LiveCheck, id: string, comple
   return Buffer.concat([retryFrame(RETRY_MS), ...probes, frames.completed(completion)]);
 }
 
-/** Sends compressed events in pieces. A client that reads nothing for `stuckMs` is disconnected. */
+/** Sends compressed events in pieces. A response whose buffer does not drain for `stuckMs` is closed. */
 export function sendWhole(response: Response, bytes: Buffer, encoding: string, stuckMs = STUCK_MS): void {
   // The client may have left meanwhile, or a 503 was sent.
   if (response.destroyed || response.headersSent) return;

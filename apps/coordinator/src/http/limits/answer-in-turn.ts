@@ -2,20 +2,20 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Socket } from 'node:net';
 
 /**
- * Requests of one connection that may wait for the answer to an earlier one. Browsers and proxies send none ahead, load
- * generators 10 to 16; one read of a connection can hold two thousand.
+ * Most requests of one connection that wait for the answer to an earlier one. One read of a connection can contain many
+ * more.
  */
 export const MOST_WAITING = 32;
 
-/** The requests of a connection behind the one that is being answered. */
+/** Whether a request of a connection is being answered, and the ones that wait for that. */
 interface Turns {
   isBusy: boolean;
   readonly waiting: (readonly [IncomingMessage, ServerResponse])[];
 }
 
 /**
- * Answers the requests of each connection one after the other, so that a client that sends many and reads nothing costs
- * no more than one answer. Requests of a connection that is closed are not answered, and one with too many is closed.
+ * Answers the requests of each connection one after the other: each when the response before it has closed. Requests of
+ * a connection that is closed are not answered, and a connection with too many waiting requests is closed.
  *
  * @param onExcess runs once for a connection that is closed for its number of requests
  */

@@ -6,7 +6,7 @@ import type { Caller } from '../caller.ts';
 
 /** A counter that a request increments: for a client, a network that contains it, or a target. */
 export interface Axis {
-  /** Unique within a bucket. */
+  /** Identifies the counter within a bucket. */
   readonly key: string;
   readonly limit: number;
   /** Increment; default 1. */
@@ -22,7 +22,7 @@ export interface Charge {
   /** Counted only if every client axis admits the request, and then all or none. */
   readonly target: readonly Axis[];
   /**
-   * Key that Redis writes if all axes admit the request: a later command has no effect without it. Not on a Cluster.
+   * Key that Redis writes if all axes admit the request; a count in memory writes none.
    */
   readonly grant?: string | undefined;
 }
@@ -58,7 +58,7 @@ export function callerKey({ address, key }: Caller): string {
 /**
  * The axes of an address: one for an IPv4 address, one per prefix length for an IPv6 address.
  *
- * @param address canonical text from `clientAddress`
+ * @param address canonical text
  * @param limit requests per window of one client
  * @param cost what the request adds to each axis
  */

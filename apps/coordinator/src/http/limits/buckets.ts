@@ -1,8 +1,8 @@
-/** The limit of an endpoint. */
+/** The limit of one endpoint, or of several together. */
 export interface Bucket {
   /** Name of the policy in headers and of the counters in Redis; a token. */
   readonly name: string;
-  /** The endpoint in messages, such as `POST /check`. */
+  /** How messages refer to what is limited, such as `POST /check`. */
   readonly endpoint: string;
   /** Requests per minute of one address; a key has its own limit. */
   readonly limit: number;
@@ -10,7 +10,7 @@ export interface Bucket {
   readonly inOneSlot?: boolean;
 }
 
-/** Requests per minute of one client address, per endpoint. */
+/** Requests per minute of one client address, per bucket. */
 export interface RateLimits {
   readonly createCheck: number;
   readonly readCheck: number;

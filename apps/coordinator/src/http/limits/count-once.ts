@@ -2,13 +2,13 @@ import { stallTolerantTimeout } from '@vantage/timers';
 
 import type { Asked } from './rate-limit.ts';
 
-/** If the probes cannot be read in this time, the request is counted without its targets. */
+/** A request that has not been counted with its targets within this time is counted without them. */
 const COUNT_CLIENT_AFTER_MS = 1_250;
 
 export interface RequestCount {
   /**
-   * Counts the request with its targets before the check is accepted; false if a limit refuses it, or if it was counted
-   * before. Never rejects.
+   * Counts the request with its targets; false if that fails, as when a limit refuses it, or if it was counted before.
+   * Never rejects.
    */
   readonly admit: (asked: Partial<Asked>) => Promise<boolean>;
   /**
@@ -38,7 +38,7 @@ export function countOnce(count: (asked: Partial<Asked>) => Promise<void>): Requ
   };
 }
 
-/** Like `Promise.allSettled` for one promise, with fewer allocations. */
+/** Like `Promise.allSettled`, for one promise. */
 export function settled<T>(promise: Promise<T>): Promise<PromiseSettledResult<T>> {
   return promise.then(
     (value) => ({ status: 'fulfilled', value }),

@@ -1,7 +1,7 @@
 import type { Axis, Charge } from './axes.ts';
 import { SLICE_MS, WINDOW_MS, type Count, type TargetRefusal } from './window.ts';
 
-/** Maximum number of axes: enough for a flood of addresses, which takes about 50 MB if each sends one request. */
+/** Maximum number of axes; with one request on each, they take about 50 MB. */
 const MAX_AXES = 100_000;
 
 interface State {
@@ -10,7 +10,7 @@ interface State {
   readonly slices: Map<number, number>;
   /** Sum of these costs. */
   sum: number;
-  /** Members by time of last use, oldest first. */
+  /** The time of last use of each member, oldest first. */
   readonly members: Map<string, number>;
 }
 

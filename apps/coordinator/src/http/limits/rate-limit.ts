@@ -29,21 +29,21 @@ export interface Asked {
   /** Limits per target (host, port, pair with a client) to which the request counts too. */
   readonly targets: readonly TargetAxis[];
   /**
-   * Prepares the response while Redis counts, if the count in memory admits the request; a refusal discards its effect.
-   * May never be called.
+   * Called while Redis counts, if the count in memory admits the request; Redis may still refuse it. May never be
+   * called.
    */
   readonly onLikely: (() => void) | undefined;
-  /** Key that Redis writes if it admits the request. */
+  /** Key that Redis writes if it admits the request, with its targets. */
   readonly grant: string | undefined;
 }
 
 const PLAIN: Asked = { cost: 1, targets: [], onLikely: undefined, grant: undefined };
 
-/** A limit with a check in memory: clients known to be over their limit are refused before their request is read. */
+/** A limit with a check in memory, which refuses clients that are known to be over their limit. */
 export interface EarlyLimit {
   readonly count: Limit;
   /**
-   * Refuses a client that was refused before, until a request of it would be admitted again. Counts nothing.
+   * Refuses a client that was refused before, until an ordinary request of it would be admitted again. Counts nothing.
    *
    * @throws HttpProblem 429
    */
@@ -101,7 +101,7 @@ function createLimiter(
   return rateLimit({
     windowMs: WINDOW_MS,
     limit: () => limitOf(counting.getStore()!.caller, bucket.limit),
-    // The library's headers identify a client by a hash that is reversible for IPv4, and shared caches store headers.
+    // The library's headers of draft 8 contain a hash of the client's key; an IPv4 address can be found from it.
     standardHeaders: false,
     legacyHeaders: false,
     keyGenerator: () => callerKey(counting.getStore()!.caller),

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-/** Maximum number of clients: enough for a flood of addresses, which takes about 12 MB. */
+/** Maximum number of clients, which bounds the memory for a flood of addresses. */
 const MAX_CLIENTS = 100_000;
 
 /** Clients that a limit refused, until a request would be admitted again. */
@@ -11,8 +11,8 @@ export interface Refusals {
 }
 
 /**
- * Remembers each refusal until the counts that caused it admit a request, unless others are counted meanwhile: those
- * can only postpone that time.
+ * Remembers refusals, of `maxClients` clients at most, for the time that each states. Requests that are counted
+ * meanwhile can only postpone the admission.
  *
  * @param nowMs monotonic clock
  */

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Axis, Charge } from './axes.ts';
 import { SLICE_MS, WINDOW_MS, type Count } from './window.ts';
 
-/** Lifetime of a grant: the command that takes it follows in the same write. */
+/** Lifetime of a grant; the command that uses it is sent right after this script. */
 const GRANT_MS = 5_000;
 
 /**

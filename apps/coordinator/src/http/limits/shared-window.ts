@@ -8,7 +8,9 @@ import { createMemoryWindow } from './memory-window.ts';
 import { countArguments, countScript, readReply } from './script.ts';
 import type { Count } from './window.ts';
 
-/** For this long after a failure of Redis, requests are counted in memory only: a frozen server would delay each. */
+/**
+ * For this long after a failed count in Redis, requests are counted in memory only: a frozen server would delay each.
+ */
 const PAUSE_MS = 1_000;
 
 /** Longest wait for a count: most of the time that a request may wait for Redis is left for its handler. */
@@ -21,7 +23,7 @@ export interface SharedWindow {
    *
    * @param bucket a name; with `inOneSlot`, all its counters are in one slot of a Redis Cluster, so that one script can
    * count client and targets
-   * @param onLikely called after the command was sent, if the count in memory admits the request
+   * @param onLikely called after a command was sent to Redis, if the count in memory admits the request
    */
   readonly count: (
     bucket: { readonly name: string; readonly inOneSlot?: boolean },

@@ -14,7 +14,7 @@ export interface TargetLimits {
    * distinct.
    */
   readonly targetPorts: number;
-  /** Distinct pairs of target and port per client, for tcp and udp. */
+  /** Distinct pairs of target and port per client, for tcp and udp; for a key, at least as many as its limit. */
   readonly clientTargets: number;
   /** Minimum cost of a probe run, by check type. */
   readonly costs: ReadonlyMap<string, number>;
@@ -105,11 +105,11 @@ function targetCost({ checkType, params }: AcceptedRequest, probes: number, cost
 }
 
 interface Contacted {
-  /** Key for counting runs. */
+  /** The target whose runs and ports are counted. */
   readonly group: string;
   /**
-   * Key for counting ports: the group, or each address of a network, so that a sweep over addresses counts one port for
-   * each.
+   * To which a port belongs when ports are counted: the group of a name, or the address itself, so that a sweep over
+   * the addresses of a network counts one port for each.
    */
   readonly host: string;
   readonly purpose: TargetPurpose;

@@ -12,8 +12,8 @@ export interface Count {
   /** True if the client axes admit the request. */
   readonly admitted: boolean;
   /**
-   * Sum of costs in the window including this request, at most the limit; above the limit if the client axes do not
-   * admit the request, which is then not counted.
+   * Sum of costs of the client itself in the window including this request, at most the limit; above the limit if the
+   * client axes do not admit the request, which is then not counted.
    */
   readonly hits: number;
   /** Milliseconds until the count falls; for a refused request, until it would be admitted. */
@@ -25,7 +25,7 @@ export interface Count {
 export interface TargetRefusal {
   /** Index among the target axes. */
   readonly axis: number;
-  /** What the axis has left, in units of cost: less than this request costs. */
+  /** What the axis has left, in units of cost or in members: less than this request needs. */
   readonly left: number;
   /** Milliseconds until the request would be admitted. */
   readonly resetMs: number;

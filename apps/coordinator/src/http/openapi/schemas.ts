@@ -132,8 +132,8 @@ function schemasOfType(checkType: AnyCheckType, known: readonly string[]): reado
 }
 
 /**
- * Moves `default` into the description, or leaves out one that is an object: client generators treat a property with a
- * default as always present and would require it in requests.
+ * Moves `default` into the description, or leaves out one that is an object, a list or null: some client generators
+ * treat a property with a default as always present and would require it in requests.
  */
 function withoutDefaults(schema: Json): Json {
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -146,7 +146,7 @@ function withoutDefaults(schema: Json): Json {
   return { ...parts, description: `${scalarText(parts['description'])} Default: ${JSON.stringify(fallback)}.`.trim() };
 }
 
-/** The schema of a type's events, if it differs from that of its results. */
+/** The schemas of a type's events, if they differ from those of its results. */
 function eventSchemasOfType(checkType: AnyCheckType): readonly [string, JsonObject][] {
   const shown = eventCheckType(checkType);
   return shown === checkType ? [] : readSchemas(shown, `${checkType.type}Event`);

@@ -7,8 +7,8 @@ interface Request {
 }
 
 /**
- * A command that sends the request of an operation: required parameters, the first body example, a key if one is
- * needed.
+ * A command that sends the request of an operation: required parameters of path and query, the example of a body or the
+ * first of several, a key if one is needed.
  */
 export function curlExample(publicUrl: string, { method, path, operation }: Request): string {
   const parameters = (operation['parameters'] as readonly JsonObject[] | undefined) ?? [];

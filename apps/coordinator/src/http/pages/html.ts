@@ -1,4 +1,4 @@
-/** Safe markup: all interpolated values were escaped. */
+/** Markup, which `html` inserts as it is. */
 export interface Html {
   readonly markup: string;
 }
@@ -12,7 +12,7 @@ export function html(strings: TemplateStringsArray, ...values: readonly Part[]):
 }
 
 /**
- * Removes the indentation of the templates, a tenth of a long page. Between tags, a line break renders as one space.
+ * Removes the indentation of the templates. Between tags, a line break renders as one space.
  */
 function dense(text: string): string {
   return text.replaceAll(/\n\s*/g, '\n');

@@ -2,7 +2,7 @@ import type { JsonObject } from '../openapi/schemas.ts';
 import { html, prose, type Html } from './html.ts';
 import { fieldRows, rowTable, typeOf, type FieldRow } from './schema-table.ts';
 
-/** A variant is described by its differences if at least this share of its fields is that of an earlier schema. */
+/** Least share of equal fields, of the schema with more fields, for a description by the differences from another. */
 const ALIKE = 0.8;
 /** Schemas with fewer fields are shown whole. */
 const LEAST_FIELDS = 8;
@@ -13,7 +13,7 @@ interface Known {
   readonly fields: ReadonlyMap<string, string>;
 }
 
-/** The schemas, each folded. Results, pending results and events of a type share most fields, which are listed once. */
+/** The schemas, each folded. One that shares most fields with an earlier one lists its differences only. */
 export function schemaSections(schemas: readonly (readonly [name: string, schema: JsonObject])[]): Html {
   const known: Known[] = [];
   const sections = schemas.map(([name, schema]) => {

@@ -46,7 +46,9 @@ export interface JudgedRequest {
   readonly refusals: readonly InputError[];
   /** Undefined if the type is unknown. */
   readonly checkType: AnyCheckType | undefined;
-  /** Canonical, or as submitted if the policy refuses it; undefined if it is absent or malformed. */
+  /**
+   * Canonical, or as submitted if the policy refuses it; undefined if it is absent or malformed, or the type unknown.
+   */
   readonly host: string | undefined;
 }
 
@@ -149,7 +151,7 @@ function messages(others: readonly JudgedOther[], verdict: 'malformed' | 'refuse
   );
 }
 
-/** A further host, such as a resolver. Its text is kept, and the agent applies the policy again. */
+/** A further host that the check contacts, such as a resolver. */
 function otherTarget({ host, port, purpose }: OtherTarget): JudgedTarget {
   return { hostKind: 'host', purpose, host, port };
 }
@@ -165,7 +167,7 @@ function fieldsOf(checkType: AnyCheckType, body: RequestBody): Readonly<Record<s
   return Object.fromEntries(names.map((name) => [name, body[name]]));
 }
 
-/** Replaces an invalid port, which is an error already: a port that tcp, udp and http checks accept. */
+/** Replaces an invalid port, which is an error already, when the target is judged. */
 const ANY_PORT = 443;
 
 function judgedTarget(

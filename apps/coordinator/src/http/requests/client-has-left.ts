@@ -1,9 +1,8 @@
 import type { Response } from 'express';
 
 /**
- * True if the client has closed its connection, even if the close has not been read yet: after a stall of the process,
- * requests are read whose clients gave up long ago. A socket is read once per turn of the event loop, so the end of the
- * connection is read in a later turn than the request.
+ * True if the client has closed its connection: after a stall of the process, requests are read whose clients gave up
+ * long ago. Waits two turns of the event loop, in which Node can read an end that has arrived behind the request.
  */
 export function clientHasLeft(response: Response): Promise<boolean> {
   return new Promise((resolve) => {

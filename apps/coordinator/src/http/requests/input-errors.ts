@@ -16,7 +16,7 @@ function withoutRepeats(errors: readonly InputError[]): readonly InputError[] {
   return [...unique.values()];
 }
 
-/** The errors of an answer: each once, and not more than a client can read. */
+/** The errors of an answer: each once, and at most `MAX_ERRORS`; the last one then counts those left out. */
 export function boundedErrors(errors: readonly InputError[]): readonly InputError[] {
   const unique = withoutRepeats(errors);
   if (unique.length <= MAX_ERRORS) return unique;

@@ -14,7 +14,8 @@ const MAX_DEPTH = 8;
 const forbiddenNames: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**
- * Reads a JSON body: at most `MAX_BODY_BYTES`, UTF-8, `application/json` without a content encoding.
+ * Reads a JSON body: at most `MAX_BODY_BYTES`, UTF-8, `application/json` without a content encoding. Refuses API keys
+ * in it, names such as `__proto__`, and deep nesting.
  *
  * @throws HttpProblem 400, 413 or 415
  */
@@ -91,13 +92,15 @@ function parse(text: string): unknown {
   }
 }
 
-/** Finds an API key, a forbidden name or too deep nesting. Iterative, because 16 KiB can nest 16,000 levels. */
+/**
+ * Finds an API key in a value, a forbidden name or too deep nesting. Iterative: a body can have thousands of levels.
+ */
 function hostileParts(body: unknown): readonly InputError[] {
   const queue: { readonly value: unknown; readonly path: readonly (string | number)[] }[] = [{ value: body, path: [] }];
   for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
     const { value, path } = next;
     if (typeof value === 'string' && hasApiKey(value)) {
-      // A target is stored, and sent to agents and name servers.
+      // Fields of a request, such as its target, are stored and sent to agents.
       return [{ path: pointer(path), message: 'has an API key, which belongs into the Authorization header' }];
     }
     if (typeof value !== 'object' || value === null) continue;

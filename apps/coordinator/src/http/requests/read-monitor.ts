@@ -98,7 +98,8 @@ function withMonitorDefaults(check: MonitorRequest['check']): unknown {
 }
 
 /**
- * Counts for a traceroute whose request has none: sixteen flows with one packet each can prove a change of the path.
+ * Counts for a traceroute whose request has none: many flows, so that a change of the path can be proved
+ * (docs/monitors.md).
  */
 const FLOWS = { flows: 16, queries: 1 };
 /**

@@ -19,7 +19,7 @@ export interface ReadBody {
   readonly body: RequestBody;
   /** Faults of the body's fields. */
   readonly errors: readonly InputError[];
-  /** The fields with faults: their values must not be read. */
+  /** The fields with faults, and an absent host: their values must not be read. */
   readonly broken: FieldPaths;
 }
 
@@ -35,10 +35,10 @@ export interface RequestBody {
   readonly [field: string]: unknown;
 }
 
-/** `checkType` is absent for a body whose type is unknown: only the fields of all types can be judged. */
+/** `checkType` is absent for a body without a known type: at most the fields that all types have were judged. */
 export type BodyReading = ReadBody | { readonly checkType?: undefined; readonly errors: readonly InputError[] };
 
-/** @returns a function that reads a body by the schema of its type, and reports every fault */
+/** @returns a function that reads a body by the schema of its type, fills in defaults, and reports every fault */
 export function createBodyReader(checkTypes: readonly AnyCheckType[]): (body: unknown) => BodyReading {
   const { types, anyType } = compiled(checkTypes);
   const pairTypes = checkTypes.flatMap(({ type, takesPairs }) => (takesPairs === true ? type : []));
@@ -72,7 +72,10 @@ function typeFault(type: unknown, types: readonly string[], pairTypes: readonly 
   return { path: '/type', message: `${type === undefined ? 'is required:' : 'must be'} ${known}` };
 }
 
-/** Returns the faults of the schema. If a type without pairs has `between`, that is the fault, and a missing `host` is none. */
+/**
+ * Returns the faults of the schema. With `between`, unless the type takes pairs, a missing `host` is none of them; a
+ * known type gets the fault of having `between` instead.
+ */
 function pairFaults(
   body: object,
   faults: readonly InputError[],
@@ -108,7 +111,7 @@ interface CompiledType {
 }
 
 /**
- * Each validator is compiled at its first use: compiling all would take an eighth of the time of a coordinator's start.
+ * Each validator is compiled at its first use, because compiling all would delay the start of every coordinator.
  */
 interface Compiled {
   readonly types: ReadonlyMap<string, CompiledType>;

@@ -114,7 +114,7 @@ function addressLabels({ publicUrl, basePath }: Links): Readonly<Record<string, 
   return { __scheme__: new URL(publicUrl).protocol.slice(0, -1), __metrics_path__: `${basePath}/probe` };
 }
 
-/** Prometheus drops labels with the prefix `__` after relabelling; `vantage_probe_info` keeps the location. */
+/** Labels for relabelling, after which Prometheus drops those with the prefix `__`. */
 function placeLabels(id: string, probe: Probe): Readonly<Record<string, string>> {
   return {
     __meta_vantage_probe: id,

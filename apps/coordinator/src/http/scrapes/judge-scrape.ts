@@ -51,7 +51,7 @@ function hostFaults(hostname: string, judgeUrl: JudgeUrl): readonly InputError[]
   return judgeUrl(`http://${hostname}/`).map(({ message }) => ({ path: '?hostname', message }));
 }
 
-/** The target policy also applies to the token server, here and again at the agent. */
+/** The target policy also applies to the token server. */
 function tokenFaults(module: Module | undefined, judgeUrl: JudgeUrl): readonly InputError[] {
   if (module?.prober !== 'http' || module.oauth2 === undefined) return [];
   return judgeUrl(module.oauth2.tokenUrl).map(({ message }) => ({ path: '?module', message: `token_url: ${message}` }));

@@ -73,7 +73,7 @@ export function probeTarget(options: ProbeEndpointOptions): Endpoint {
       const { scrape, accepted } = scrapes.get(request)!;
       const { checkId, probes } = await start(options, scrape, accepted, request, response);
       const check = await read(options, checkId, scrape.budgetMs - (performance.now() - startedMs), response);
-      // Redis has lost the results, which must not appear as an outage of the target.
+      // The results are gone, which must not appear as an outage of the target.
       if (check === undefined) throw new StoreUnavailable('The check of the scrape was lost');
       const places = await options.probes.list();
       const facts = {

@@ -105,7 +105,9 @@ function moduleOf(given: string, { usable, refused }: PlannedModules, refuse: Re
   return refuse('?module', message.slice(0, 512));
 }
 
-/** The `Host` header of an http module and, as in blackbox_exporter, the name in the TLS handshake. */
+/**
+ * The `Host` header for an http module and, as in blackbox_exporter, the name in the TLS handshake; empty if faulty.
+ */
 function hostnameOf(query: URLSearchParams, module: Module | undefined, refuse: Refuse): string {
   const hostname = query.getAll('hostname').length > 1 ? '' : (query.get('hostname') ?? '');
   const fault = hostname === '' ? undefined : hostnameFault(hostname, module);
@@ -137,8 +139,8 @@ function selectionOf(query: URLSearchParams): Readonly<Record<string, unknown>> 
 }
 
 /**
- * Milliseconds for a scrape: the minimum of Prometheus' scrape timeout less `OFFSET_SECONDS` and the timeout of the
- * module, as in blackbox_exporter, and `MAX_BUDGET_MS`.
+ * Milliseconds for a scrape: the minimum of Prometheus' scrape timeout less `OFFSET_SECONDS`, the timeout of the
+ * module, if it has one, and `MAX_BUDGET_MS`. A scrape timeout below `OFFSET_SECONDS` does not count.
  */
 function budgetOf(request: Request, moduleMs: number, refuse: Refuse): number {
   const header = request.get(TIMEOUT_HEADER) ?? '';

@@ -21,7 +21,7 @@ th { font-weight: 400; overflow-wrap: anywhere; } td:last-child { text-align: ri
 footer { color: var(--dim); font-size: 0.85rem; }
 `;
 
-/** Content-Security-Policy: any page may embed the frame, which may load one style sheet and nothing else. */
+/** Content-Security-Policy: any page may embed the frame, which has one inline style sheet and loads nothing. */
 const POLICY = [
   `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
   "base-uri 'none'; form-action 'none'; frame-ancestors *",

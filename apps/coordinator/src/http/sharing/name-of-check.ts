@@ -1,6 +1,6 @@
 import { escapeText, type Check } from '@vantage/contract';
 
-/** Title of a check, as in the web page: `tcp example.com:443`, `dns MX example.com`; without control characters. */
+/** Title of a check: `tcp example.com:443`, `dns MX example.com`; without control characters. */
 export function nameOfCheck({ type, host, request, results }: Check): string {
   const named = (field: string): unknown =>
     request?.[field] ?? Object.values(results).find((result) => result[field] !== undefined)?.[field];

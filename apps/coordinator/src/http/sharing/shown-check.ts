@@ -3,7 +3,7 @@ import type { Check, Summary, Verdict } from '@vantage/contract';
 import { nameOfCheck } from './name-of-check.ts';
 import { NO_SUCH_CHECK } from '../problem.ts';
 
-/** Data of a check for badge, card and embed. */
+/** Data of a check for badge, card, embed and preview. */
 export interface ShownCheck {
   readonly name: string;
   /** For example `up`, `partial, 7 of 10`, `pending, 3 of 10`, `removed`. */
@@ -26,7 +26,7 @@ const toneOf: Readonly<Record<Verdict, Tone>> = {
 };
 
 /**
- * The texts of a check for badge, card and embed. A pending check has no verdict, because pending probes may change it.
+ * The texts of a check. A pending check has no verdict, because pending probes may change it.
  */
 export function shownCheck(check: Check, { verdict, counts, headline }: Summary): ShownCheck {
   const name = nameOfCheck(check);

@@ -20,8 +20,8 @@ export interface MonitorsFile {
   /** Reads the file, and applies it if it changed or Redis lost its monitors. */
   readonly look: () => Promise<void>;
   /**
-   * Why the file is not in effect: it cannot be read or is invalid, or the file of another coordinator was applied
-   * later. Undefined if none of this is known.
+   * Why the file is not in effect: it cannot be read or is invalid, or the file of another coordinator was applied.
+   * Undefined if none of this is known.
    */
   readonly fault: () => string | undefined;
 }
@@ -36,7 +36,7 @@ export interface FollowFileDependencies {
 
 export function followMonitorsFile(dependencies: FollowFileDependencies): MonitorsFile {
   const { path, redis, readDefinition, log } = dependencies;
-  /** Content at the last poll: a file that still changes may be a valid prefix of the complete one. */
+  /** Content at the last poll, or why there was none: a file that still changes may be a valid prefix of the whole. */
   let last: string | undefined;
   let seen: string | undefined;
   let fault: string | undefined;

@@ -39,7 +39,7 @@ export interface EvaluationDependencies {
 export interface Evaluations {
   /** Evaluates the open ticks of a monitor in their order, each when its check is completed. Never rejects. */
   readonly follow: (name: string) => void;
-  /** Takes over ticks that other coordinators left open. */
+  /** Evaluates open ticks that are due for any coordinator; `again` if there may be more. */
   readonly takeOver: () => Promise<'again' | undefined>;
   /** Resolves when no evaluation is in progress. */
   readonly settled: () => Promise<void>;
@@ -48,7 +48,7 @@ export interface Evaluations {
 export function createEvaluations(dependencies: EvaluationDependencies): Evaluations {
   const { redis, stopping, log } = dependencies;
   const underWay = new Map<string, Promise<void>>();
-  /** Monitors with a tick that was started while an earlier one was evaluated. */
+  /** Monitors to follow again when the evaluation in progress has ended. */
   const again = new Set<string>();
 
   const followAll = async (name: string): Promise<void> => {
@@ -178,7 +178,7 @@ const noExpectation = {
   rule: { failing: 1, of: 1, networks: 1, countries: 1, ticks: 1 },
 } as const satisfies Pick<MonitorDefinition, 'expectation' | 'rule'>;
 
-/** @returns undefined if the results are gone */
+/** @returns `pending` if it is not completed within `READ_MS`; undefined if the results are gone */
 async function readCompleted(
   { read, stopping }: EvaluationDependencies,
   id: string,

@@ -10,7 +10,7 @@ export type PathChecks = Readonly<Record<string, string>>;
 /** A check, and the hash of its path from one probe. */
 type PathRun = readonly [id: string, hash: string];
 
-/** By probe, oldest first: the last checks that reached the target, from the last certain change of the path on. */
+/** By probe, oldest first: the last checks whose path was compared, from the last certain change of the path on. */
 export type PathRuns = Readonly<Record<string, readonly PathRun[]>>;
 
 type PathEvent = Extract<MonitorEvent, { readonly kind: 'path' }>;
@@ -65,7 +65,8 @@ interface Changed {
 }
 
 /**
- * Ways that a balancer lost or gained, and the first run that shows the change; undefined if there is no such change.
+ * Ways that a balancer lost or gained, and the index of the first run after the change; undefined if there is no such
+ * change.
  */
 async function lastingOf(
   runs: readonly PathRun[],

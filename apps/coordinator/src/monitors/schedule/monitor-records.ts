@@ -45,7 +45,7 @@ export type OutboxTask = ChangeTask | PartingTask;
 export interface ChangeTask {
   readonly kind: 'change';
   readonly monitor: string;
-  /** When the state was written, milliseconds since the epoch. */
+  /** When the change was noticed, milliseconds since the epoch. */
   readonly atMs: number;
   /** Id of the traceroute, the same for every coordinator that starts it; null if there is none. */
   readonly traceId: string | null;
@@ -81,7 +81,7 @@ export interface MonitorRecord {
   readonly parting: Parting | undefined;
 }
 
-/** A claim expires after this time if its coordinator has not started the check. */
+/** A tick, or the evaluation of a monitor, that was claimed and is not done can be claimed again after this time. */
 export const LEASE_MS = 4_000;
 
 /** A tick that no coordinator claimed in time. */

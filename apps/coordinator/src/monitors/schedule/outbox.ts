@@ -15,9 +15,9 @@ import { readTrace } from './trace-request.ts';
 
 /** Tasks claimed at a time. */
 const AT_ONCE = 50;
-/** Lease of a task, which normally takes less: one that takes longer is repeated. */
+/** Lease of a task, which normally takes less: one that takes longer may be repeated. */
 const LEASE_MS = 15_000;
-/** Time after a change in which its traceroute may start: a later one may show another path. */
+/** Time after a change in which the start of its traceroute is tried again: a later one may show another path. */
 const TRACED_WITHIN_MS = 60_000;
 
 export interface OutboxDependencies {
@@ -32,9 +32,8 @@ export interface OutboxDependencies {
 }
 
 /**
- * Executes the tasks that follow from changed states. A task is written together with the state and removed when it
- * is done: if a coordinator ends in between, another one does it. A traceroute that was started is not started again;
- * a message may come twice, with the same id.
+ * Executes the tasks that follow from changes of states and paths. A task is removed when it is done: if a coordinator
+ * ends before, another one does it. A message may come twice, with the same id.
  *
  * @returns a function that claims the tasks that are due and does them
  */
@@ -88,7 +87,7 @@ function partingOf({ monitor, atMs, messageId, webhooks, traceId, event }: Chang
   return { kind: 'parting', monitor, atMs, messageId, webhooks, traceId, tick, failing };
 }
 
-/** Replaces a task by the one that follows from it, atomically. A repetition writes the same member. */
+/** Replaces a task by the one that follows from it, if any, atomically. A repetition writes the same member. */
 async function replace(redis: Redis, text: string, next: PartingTask | undefined): Promise<void> {
   const transaction = redis.multi();
   if (next !== undefined) transaction.zadd(redisKeys.monitorOutbox, 0, JSON.stringify(next));

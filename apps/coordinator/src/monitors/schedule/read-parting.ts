@@ -10,7 +10,7 @@ import { commitParting, type PartingTask } from './monitor-records.ts';
 
 /** A traceroute that is not completed is read again after this time. */
 const AGAIN_MS = 1_000;
-/** A traceroute that is not completed after this time is given up: any check should have ended long before. */
+/** A traceroute that is not completed this long after the change is taken as it is. */
 const GIVEN_UP_MS = 180_000;
 
 export interface PartingDependencies {
@@ -20,7 +20,7 @@ export interface PartingDependencies {
   readonly addMessages: WebhookQueue['add'];
 }
 
-/** Reads the traceroute that followed a change to bad and, once it is completed, reports where the paths diverge. */
+/** Reads the traceroute that followed a change to bad and, at its end, reports where the paths diverge, if they do. */
 export async function readParting(
   { redis, clock, read, addMessages }: PartingDependencies,
   task: PartingTask,

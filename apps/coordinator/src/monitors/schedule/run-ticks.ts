@@ -27,7 +27,7 @@ import {
 
 /** Ticks claimed per run. */
 const AT_ONCE = 50;
-/** A tick starts up to this late, so that coordinators do not poll at the same moment. */
+/** Largest random part of the wait for a tick, so that coordinators do not poll at the same moment. */
 const SPREAD_MS = 80;
 /** If the coordinator that started a check has not evaluated it this long after its budget, another one does. */
 const EVALUATED_WITHIN_MS = 3_000;
@@ -38,7 +38,7 @@ export interface TickDependencies {
   readonly create: Checks['create'];
   readonly drawId: () => string;
   readonly readStored: ReadStored;
-  /** Called with the name of a monitor whose tick was started. */
+  /** Called with the name of a monitor whose tick was started, or skipped with a reason. */
   readonly onStarted: (name: string) => void;
   readonly observe: (lateMs: number) => void;
   /** Poll interval while no tick is due. */

@@ -4,7 +4,7 @@ import type { MonitorState } from '../state/monitor-state.ts';
 
 const MOST_FAILING = 5;
 const MOST_WORKING = 3;
-/** Packets per hop, enough to tell where loss begins. */
+/** Packets per hop. */
 const QUERIES = 10;
 
 /** The probes of the traceroute that follows a change to bad: failing ones, and working ones to compare with. */
@@ -12,7 +12,9 @@ export function probesToTrace(state: MonitorState): readonly string[] {
   return [...probesIn(state, 'failing').slice(0, MOST_FAILING), ...probesIn(state, 'ok').slice(0, MOST_WORKING)];
 }
 
-/** The traceroute to the target of a monitor, by the protocol of its check; not valid if there is nothing to trace. */
+/**
+ * The traceroute to the target of a monitor, over TCP for http and tcp checks; not valid if there is nothing to trace.
+ */
 export function readTrace(
   readDefinition: ReadDefinition,
   { name, accepted }: Pick<MonitorDefinition, 'name' | 'accepted'>,
@@ -35,13 +37,12 @@ function targetOf({ checkType: { type }, params }: MonitorDefinition['accepted']
   }
   if (type === 'tcp') return { host, options: { ...common, protocol: 'tcp', port } };
   if (type === 'traceroute') return { host, options: { ...common, ...packetsOf(params.options) } };
-  // No datagrams of a trace go to ports whose protocols amplify, and few services answer other ones.
-  // The host of a dns check is a name to ask for, and that of an info check is not measured: their requests are
-  // refused.
+  // A udp check is traced without its protocol and port. The host of a dns check is a name to ask for, and that of an
+  // info check is not measured: their requests are refused.
   return type === 'ping' || type === 'udp' ? { host, options: common } : {};
 }
 
-/** Options that decide which way packets take, and which filters stop them. */
+/** The options of a traceroute check that concern each of its packets. */
 function packetsOf(options: Readonly<Record<string, unknown>>): object {
   return Object.fromEntries(
     ['protocol', 'port', 'size', 'dscp'].flatMap((name) =>

@@ -1,7 +1,7 @@
 import type { Expectation, Failure, MonitoredProbeState, RunAtProbe } from '@vantage/contract';
 import { daysUntil, type Evidence } from '@vantage/summary';
 
-/** Fields of results that expectations are about; those of other types are absent. */
+/** Fields of results that are read here; those of other types are absent. */
 interface Measured {
   readonly rt?: number | null;
   readonly rttAvg?: number | null;
@@ -65,8 +65,7 @@ function reasonsOf(measured: Measured, evidence: Evidence | undefined, expectati
   // With a list of status codes the list decides, not the class of the code. It excuses no other failure, such as a
   // connection that is reset after the head.
   const isStatusAlone = status !== undefined && measured.error?.code === 'http_status';
-  // An unfinished body is a failure here, although the summary may count it as an answer: the summary cannot tell a
-  // stream from a server that hangs.
+  // A body that is unfinished or cannot be decoded is a failure here, although the summary may count it as an answer.
   const isUnfinished = ['http_body_unfinished', 'http_decode_failed'].includes(measured.error?.code ?? '');
   if (isUnfinished || (!answers && !isStatusAlone)) return [failureOf(measured, evidence)];
   return [
@@ -79,8 +78,8 @@ function reasonsOf(measured: Measured, evidence: Evidence | undefined, expectati
 }
 
 /**
- * The measured time in milliseconds; null if the probe stalled, unless another process timed its packets (`rttAvg`);
- * undefined if the result has none.
+ * The measured time in milliseconds: `rttAvg` or, unless the probe stalled, `rt`. Null or undefined if the result has
+ * none.
  */
 function timeOf({ rttAvg, rt, stalled }: Measured): number | null | undefined {
   return rttAvg ?? (stalled === undefined ? rt : null);

@@ -1,9 +1,9 @@
-/** Number of outcomes of a probe that are remembered, one character each. */
+/** Number of outcomes of a probe that are remembered, one character each, and of ticks for which a probe is. */
 export const REMEMBERED_TICKS = 60;
 
 /** Number of changes from which on a probe is flapping. */
 const STARTS_AT = 8;
-/** Number of changes at which flapping ends. With 3, a simulated probe raised two false alarms in 10,000 hours. */
+/** Largest number of changes at which flapping ends. */
 const ENDS_AT = 1;
 
 /**

@@ -19,7 +19,7 @@ export interface ProbeMemory extends RunAtProbe, ProbePlace {
   readonly sinceMs: number;
   /** Tick of the probe's last result. */
   readonly tick: number;
-  /** Tick at which the probe last measured; a state of an earlier release has none. */
+  /** Tick at which the probe last measured; undefined before the first, and in a state of an earlier release. */
   readonly measuredTick?: number | undefined;
   /** `o` and `f` for the last ticks at which the probe measured, oldest first. */
   readonly history: string;
@@ -33,14 +33,14 @@ export interface MonitorState {
   readonly state: MonitorStateName;
   readonly sinceMs: number;
   /**
-   * Measured ticks in a row that spoke for another state; for `unknown`, ticks in a row without enough measurements.
+   * Measured ticks in a row that spoke for another state; for `unknown`, ticks in a row that could not decide.
    */
   readonly turning: Turning | null;
-  /** A pending change that is paused while too few probes measure: those ticks count neither for nor against it. */
+  /** A pending change that is paused by ticks that could not decide: they count neither for nor against it. */
   readonly suspended?: Turning | null | undefined;
   /**
-   * Start of the alarm, which lasts from a change to bad until a change to ok. A state of an earlier release has
-   * none.
+   * Start of the alarm, which lasts from a change to bad until a change to ok; null without one. A state of an earlier
+   * release does not have the field.
    */
   readonly alarmSinceMs?: number | null | undefined;
   /** Null until the first tick after a change of the definition. */

@@ -17,7 +17,7 @@ export interface Delivery {
   readonly body: string;
 }
 
-/** `refused`: a further attempt would end the same way. */
+/** `refused`: the receiver wants no more messages. */
 export type DeliveryOutcome =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'failed' | 'refused'; readonly reason: string };

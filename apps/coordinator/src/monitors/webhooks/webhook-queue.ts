@@ -11,8 +11,7 @@ import { createReceivers } from './receivers.ts';
 import type { SendWebhook } from './send-webhook.ts';
 
 /**
- * Maximum number of messages that are taken at a time, and of open requests per receiver: fifty receivers that do not
- * answer can delay all others.
+ * Maximum number of messages that are taken at a time, and of open requests per receiver.
  */
 const [MOST_TAKEN, MOST_OF_RECEIVER] = [500, 10];
 const STUCK_AFTER_MS = 1_000;
@@ -42,7 +41,7 @@ export interface WebhookQueue {
   readonly add: (messages: readonly WebhookMessage[]) => Promise<void>;
   /**
    * Takes the jobs that are due and starts their deliveries, without waiting for their ends. Resolves to `again` if
-   * more jobs may be due, or to a delay in milliseconds while no more can be taken.
+   * more jobs may be due, to a delay in milliseconds while no more can be taken, otherwise to undefined.
    */
   readonly look: () => Promise<'again' | number | undefined>;
   /** Takes no more jobs. Resolves when the started deliveries have ended. */
@@ -55,7 +54,7 @@ export function createWebhookQueue(dependencies: WebhookQueueDependencies): Webh
   const taken = new Set<Promise<void>>();
   let opening: Promise<OpenQueue> | undefined;
   let isStopped = false;
-  // Loaded at the start, because loading blocks the process for a tenth of a second, which would delay an alarm.
+  // Loaded at the start, because loading blocks the process, which would delay an alarm.
   if (sendWebhook !== undefined) void import('bullmq');
 
   const opened = (): Promise<OpenQueue> => {

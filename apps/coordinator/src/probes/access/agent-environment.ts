@@ -7,7 +7,7 @@ import { parseRedisUrl } from '@vantage/redis-connections';
 export interface AgentEnvironment {
   readonly PROBE_ID: string;
   readonly REDIS_URL: string;
-  /** Undefined if Node trusts the certificate of Redis, or without TLS. */
+  /** Certificates that the agent trusts for Redis, on one line; undefined if none are given. */
   readonly REDIS_CA?: string;
 }
 
@@ -29,7 +29,7 @@ export function agentEnvironment(
   };
 }
 
-/** One variable per line without quotes: a form common to Docker, systemd, Node and shells. */
+/** One variable per line without quotes: a form that env files of Docker and systemd have in common. */
 export function describeEnvironment(environment: AgentEnvironment): string {
   return Object.entries(environment)
     .map(([name, value]) => `${name}=${value}\n`)
@@ -64,7 +64,7 @@ export function createEnvironmentFile(file: string): EnvironmentFile | undefined
 /**
  * Reads the password from an environment file of this probe; undefined for any other file.
  *
- * @throws if the file cannot be read, or names this probe and no valid `REDIS_URL`
+ * @throws if the file cannot be read, or names this probe and a `REDIS_URL` that is not valid
  */
 export function passwordOf(file: string, probe: string): string | undefined {
   const lines = readFileSync(file, 'utf8').split('\n');

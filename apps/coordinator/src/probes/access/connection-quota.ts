@@ -6,12 +6,11 @@ import { hasLongName, refusedUser, sendsLargeRequests } from './large-requests.t
 import { isOpenToAll } from './redis-users.ts';
 
 /**
- * An agent has three connections, and an upgrade runs two agents. Connections left behind by a broken line are older
- * than the agent's own, so only the oldest are closed. Redis serves up to 16 KiB of commands per connection in each
- * turn: their number determines how long other clients wait.
+ * Connections of an agent's user that stay open on a server: those of two agents, as an upgrade runs them. Of more, the
+ * oldest are closed, because those left behind by a broken line are older than the agent's own.
  */
 export const MOST_CONNECTIONS = 6;
-/** More connections than an unreliable line leaves behind between two polls. */
+/** Number of connections beyond which a poll counts more (`STRIKES`). */
 const FAR_TOO_MANY = 2 * MOST_CONNECTIONS;
 /**
  * Points per poll, and for a suspension: for example two polls in a row with far too many connections, or six with too
@@ -34,26 +33,26 @@ const ADDRESS = /(?:^| )addr=(\S+)/;
 const ID = /(?:^| )id=(\d+)/;
 
 /**
- * Large requests at two polls within this time suspend a user. A poll sees one moment only, but an attack at full speed
- * is seen by at least every second poll.
+ * Large requests at two polls within this time suspend a user; the polls need not be neighbours, because each sees one
+ * moment only.
  */
 const AGAIN_WITHIN_MS = 10_000;
 /**
- * Number of polls in a row in which the list of connections could not be read, although earlier commands had replies,
- * after which the connections of all agents are ended.
+ * Number of polls in a row in which a list of connections could not be read, after which the connections of all agents
+ * are ended.
  */
 const UNREADABLE_LOOKS = 2;
 
 /** Probes whose Redis users behave unlike any agent, and the users of all connections. */
 export interface ConnectionExcess {
   /**
-   * Probes whose users had too many connections in several polls (`STRIKES`), although each poll closed some, or so
-   * many that they could not be listed.
+   * Probes whose users had too many connections in several polls (`STRIKES`), although each poll closed some, or far
+   * too many while the connections could not be listed.
    */
   readonly tooMany: readonly string[];
   /** Probes whose user has a connection with an overlong name, or had large requests at two polls. */
   readonly tooLarge: readonly string[];
-  /** Redis users of all connections, including ordinary ones, by address. */
+  /** Redis users of all connections, including ordinary ones, by address; empty if they could not be listed. */
   readonly users: ReadonlyMap<string, string>;
 }
 
@@ -118,7 +117,11 @@ function probeOf(user: string): string {
   return user.slice(agentUser('').length);
 }
 
-/** Ends the connections of all agents, which connect again. The reply is a number, however long the names are. */
+/**
+ * Ends the connections of all agents. The reply for each is a number, however long the names of the connections are.
+ *
+ * @returns the number of ended connections of each user
+ */
 async function endOfAgents(master: Redis): Promise<readonly (readonly [string, number])[]> {
   try {
     const users = (await master.call('ACL', 'USERS')) as readonly string[];

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import type { Log } from '../../redis/log.ts';
 import { switchOff } from './switch-off.ts';
 
-/** Suspends a probe whose agent exceeds a rate that no release of the agent reaches. */
+/** Suspends a probe whose agent exceeds the rate of a rule. */
 export interface ExcessWatch {
   /** Records an occurrence. Never throws. */
   readonly note: (probe: string) => void;
@@ -25,7 +25,7 @@ export const tooManyConnections: Pick<ExcessRule, 'reason' | 'message'> = {
 };
 
 /**
- * Values of megabytes stall Redis for all. A defect may write one occasionally; an attack writes hundreds per second.
+ * Values far larger than those of an agent delay all clients of Redis. A defect may write a few; an attack writes many.
  */
 export const oversizedWrites: ExcessRule = {
   most: 5,
@@ -34,14 +34,14 @@ export const oversizedWrites: ExcessRule = {
 };
 
 /**
- * The refresh that reads an oversized heartbeat makes the next one read it again, so it is noticed more than once in
- * this time. While it is stored, a stolen login can make Redis return it with each command.
+ * The refresh that reads an oversized heartbeat makes the next one read that probe again, so a heartbeat that stays is
+ * noticed more than once in this time.
  */
 export const oversizedHeartbeats: ExcessRule = { ...oversizedWrites, most: 1, withinMs: 30_000 };
 
 /**
- * Every coordinator receives every notification, so a flood stalls all. An agent sends at most 200 per second, and 33
- * per second while it combines them. After a stall, the notifications of minutes may arrive together.
+ * Every coordinator receives every notification, so a flood stalls all. After a stall, the notifications of minutes may
+ * arrive together.
  */
 export const notificationFlood: ExcessRule = {
   most: 20_000,

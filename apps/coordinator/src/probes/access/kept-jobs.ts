@@ -6,24 +6,25 @@ import type { Redis } from 'ioredis';
 import type { Log } from '../../redis/log.ts';
 
 /**
- * More jobs than most agents run at once. An agent that runs more loses none, because they belong to pending checks.
+ * Number of active jobs from which on those that are over are removed. An agent that runs more loses none, because the
+ * others stay.
  */
 export const MOST_KEPT = 64;
-/** Maximum jobs read at a time: bounds the cost, and is more than a probe gets within `LOOK_EVERY_MS`. */
+/** Maximum jobs read at a time. */
 const LOOKED_AT_ONCE = 1_000;
 const LOOK_EVERY_MS = 2_000;
-/** An agent removes a job within this time after its result; after it, the job is removed here. */
+/** Time for an agent to remove a job after its result; after it, the job is removed here. */
 const REMOVED_WITHIN_MS = 1_000;
 /** A screenshot job that was added this long ago is over: no check lasts as long. */
 const SCREENSHOT_OVER_MS = 120_000;
 
 /**
- * Removes jobs of checks that are over from the list of active jobs of a probe that keeps many. An agent removes each
- * job after its result; a stolen login that does not would lengthen the list without end, and commands on a long list
+ * Removes jobs that are over from the list of active jobs of a probe that keeps many: those with a final result, and
+ * those whose check is stored no more. A stolen login could lengthen the list without end, and commands on a long list
  * block Redis.
  */
 export interface KeptJobs {
-  /** Reads the list of a probe, which is longer than `MOST_KEPT`, and removes jobs that are over. Never throws. */
+  /** Reads the list of a probe, at most every `LOOK_EVERY_MS`, and removes jobs that are over. Never throws. */
   readonly note: (probe: string) => void;
 }
 

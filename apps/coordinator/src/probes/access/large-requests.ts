@@ -1,15 +1,15 @@
 import type { Redis } from 'ioredis';
 
 /*
- * Redis executes HELLO and AUTH whatever the ACL says, and reads each request before it refuses it: names and requests of
- * megabytes delay all clients. An agent gives its connections no name, and sends large values on one connection at a time.
+ * Redis executes HELLO and AUTH whatever the ACL says, and reads each request before it refuses it: names and requests
+ * of megabytes delay all clients. An agent gives its connections no name.
  */
 
 const LONGEST_LINE = 4_096;
 const LARGE_BYTES = 1_048_576;
-/** Twice the largest request of an agent, a screenshot. */
+/** Twice the largest screenshot that an agent sends. */
 const HUGE_BYTES = 8 * 1_048_576;
-/** Number of concurrent large requests that suspends a user: one more than two agents in an upgrade send. */
+/** Number of connections with large requests at once that suspends a user. */
 const FEWEST_LARGE = 3;
 /**
  * Seconds of silence after which a connection may have been left behind by a broken line: it does not count as large.
@@ -24,8 +24,9 @@ export function hasLongName(line: string): boolean {
 }
 
 /**
- * Whether the user sends requests that no agent sends: `FEWEST_LARGE` of more than 1 MiB at a time, one of more than 8
- * MiB, or one of more than 1 MiB while Redis refuses its requests.
+ * Whether the memory of the user's connections shows requests that no agent sends: `FEWEST_LARGE` connections have more
+ * than 1 MiB, one has more than 8 MiB apart from its replies, or one has more than 1 MiB while Redis refuses requests
+ * of the user.
  *
  * @param lines of `CLIENT LIST`, of one user
  */
@@ -43,8 +44,8 @@ export async function sendsLargeRequests(
 }
 
 /**
- * The user of the last request that Redis refused, if that was at most `REFUSED_WITHIN` seconds ago; Redis refuses no
- * request of a true agent. Undefined too if the coordinator may not read the log.
+ * The user of the last request that Redis refused, if that was at most `REFUSED_WITHIN` seconds ago. Undefined too if
+ * the coordinator may not read the log.
  */
 export async function refusedUser(master: Redis): Promise<string | undefined> {
   try {

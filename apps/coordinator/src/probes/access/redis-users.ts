@@ -71,7 +71,7 @@ async function statesOf(
   return { user, agree: passwords.size <= 1 };
 }
 
-/** True if the change failed on every node, so that nothing changed. */
+/** True if the change failed on every node. */
 export function noneDid(nodes: readonly NodeOutcome[]): boolean {
   return nodes.every(({ fault }) => fault !== null);
 }
@@ -90,7 +90,7 @@ export function writeUser(
   });
 }
 
-/** Closes all connections of the user, which were authenticated by earlier credentials. */
+/** Closes all connections of the user on the nodes that reply. */
 export async function endConnections(nodes: readonly RedisNode[], probe: string): Promise<void> {
   await Promise.allSettled(nodes.map(({ redis }) => redis.call('CLIENT', 'KILL', 'USER', agentUser(probe))));
 }
@@ -122,7 +122,9 @@ function onEach(nodes: readonly RedisNode[], change: (redis: Redis) => Promise<v
   );
 }
 
-/** Saves the ACL file, because users are neither in the append-only file nor replicated. False without an ACL file. */
+/**
+ * Saves the ACL file, because users are in no other file of Redis. False if that fails, as it does without an ACL file.
+ */
 async function save(redis: Redis): Promise<boolean> {
   try {
     await redis.call('ACL', 'SAVE');

@@ -21,7 +21,7 @@ export interface SlowRequests {
  */
 const SUSPENDED_AT = 3;
 const WITHIN_SECONDS = 30;
-/** Maximum entries read per poll; the slow log is shorter, unless its operator made it longer. */
+/** Maximum entries read per poll; by default the slow log of Redis is shorter. */
 const MOST_READ = 1_024;
 
 const PROBE_KEY = /^p:\{([a-z0-9][a-z0-9-]{0,62})\}:/;

@@ -13,13 +13,12 @@ const noteScript = defineScript(
 for index = 2, #ARGV do redis.call('HSET', KEYS[1], ARGV[index], ARGV[1]) end`,
 );
 
-/** Maximum jobs that one call withdraws from each list, more than a probe normally has. */
+/** Maximum jobs that one call withdraws from each list. */
 const MOST_JOBS = 4_000;
 
 /**
- * Takes the jobs of a probe that was suspended or removed out of its queue, also those under way, and notes them:
- * coordinators end them with this failure even if the probe works again by then. The agent ends a running job that is
- * in its queue no more.
+ * Takes the jobs of a probe that was suspended or removed out of its queue, also those under way, and notes them with
+ * this failure, by which coordinators end them.
  */
 export async function withdrawJobs(redis: Redis, probe: string, failure: Failure): Promise<void> {
   const prefix = `${redisKeys.queuePrefix(probe)}:${JOB_QUEUE}:`;
@@ -27,7 +26,7 @@ export async function withdrawJobs(redis: Redis, probe: string, failure: Failure
   const found = await Promise.all(lists.map((list) => redis.lrange(list, 0, MOST_JOBS - 1)));
   const ids = [...new Set(found.flat())];
   if (ids.length === 0) return;
-  // Noted first: if the rest fails, only packets of an agent that did not notice the suspension go on.
+  // Noted first, so that these jobs end even if the rest fails.
   const fields = ids.map((id) => `${id} ${probe}`);
   await runScript(redis, noteScript, [redisKeys.withdrawnJobs], [JSON.stringify(failure), ...fields]);
   await redis.unlink(...ids.map((id) => `${prefix}${id}`));

@@ -1,8 +1,8 @@
 import { defineScript } from '../../redis/scripts.ts';
 
 /*
- * Every script has the keys access and changes first, and for each change adds a stream entry and publishes a message.
- * All keys share one hash tag. Times are those of the clock of Redis.
+ * Every script has the keys access and changes first, and for each change of the access adds a stream entry and
+ * publishes a message. All keys share one hash tag. Times are those of the clock of Redis.
  */
 
 const shared = `

@@ -6,8 +6,7 @@ import { onStore } from '../../redis/store.ts';
 import { NO_ACCESS, readAccess, type AgentAccess } from './agent-access.ts';
 
 /**
- * Pub/sub is lossy: while Redis is available and this process does not stall, polling applies a change no later than
- * this plus a tenth (the jitter of ticks) and a round trip.
+ * Interval of polls, because notifications of changes can be lost.
  */
 export const LOOK_EVERY_MS = 500;
 /** Everything is read again at this interval, because an older master may have become the current one. */
@@ -17,10 +16,10 @@ const MOST_CHANGES = 500;
 
 export type OnAccess = (probeId: string, access: AgentAccess) => void;
 
-/** Access of every enrolled agent, about half a second old while Redis is available. */
+/** Access of every agent that was invited and not removed, as of the last read. */
 export interface AccessWatch {
   readonly of: (probeId: string) => AgentAccess;
-  /** Calls the listener for every change, including a removal, until the returned function is called. */
+  /** Calls the listener for every change that a read finds, also a removal, until the returned function is called. */
   readonly onChange: (listener: OnAccess) => () => void;
   /**
    * Reads the changes. A call during a read causes one further read; both end after it.

@@ -6,9 +6,7 @@ export interface AgentAccess {
   readonly state: AgentState | 'none';
   /** Fingerprint of the enrolled key; null before the first enrolment. */
   readonly key: string | null;
-  /**
-   * How often the agent was suspended. One that was connected then must connect again, even if it was resumed at once.
-   */
+  /** How often the agent was suspended: shows a suspension that has ended, too. */
   readonly suspensions: number;
   /** Why the agent is suspended. */
   readonly reason: string | null;
@@ -32,7 +30,7 @@ export function readAccess(json: string | null | undefined): AgentAccess {
   return json === null || json === undefined ? NO_ACCESS : { ...NO_ACCESS, ...(JSON.parse(json) as AgentAccess) };
 }
 
-/** A fault of the agent's enrolment that affects the probe; undefined if there is none. */
+/** A fault of the agent's enrolment that affects the probe, as a sentence; undefined if there is none. */
 export function accessFault(probe: string, { state, copied, refusal }: AgentAccess): string | undefined {
   if (state === 'waiting') return `Its agent waits for approval: probe:approve ${probe}.`;
   if (copied !== null) {

@@ -1,8 +1,8 @@
 /** Cost of an attempt by its outcome. */
 const costs = {
-  /** The agent proved the key of its probe. */
+  /** The agent was admitted or is known, or Redis was unavailable. */
   identified: 0,
-  /** The agent left before it sent its proof, for example because the gateway stalled. No signature was verified. */
+  /** The connection closed before the outcome was known, for example because the gateway stalled. */
   abandoned: 1,
   refused: 64,
 } as const;
@@ -13,7 +13,7 @@ const MOST_COST = 30 * costs.refused;
 const WINDOW_MS = 60_000;
 /** Concurrent handshakes per address: bounds the cost of failures before the first is counted. */
 const AT_ONCE = 64;
-/** Bounds memory to about 10 MB. */
+/** Maximum number of remembered addresses. */
 const MAX_ADDRESSES = 50_000;
 
 interface State {
@@ -38,7 +38,7 @@ export interface AttemptLimit {
 
 /**
  * Limits failed identifications per address in this process, against guessing of tokens and floods of signatures.
- * Successes are free, so that any number of agents can share an address.
+ * Successes cost nothing, because many agents may share an address.
  *
  * @param nowMs monotonic clock
  */

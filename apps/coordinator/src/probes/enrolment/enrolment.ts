@@ -14,14 +14,14 @@ export interface AgentProof {
   readonly publicKey: string;
   readonly counter: number;
   readonly signature: string;
-  /** Sent until the agent knows that its key is enrolled. */
+  /** Token of an invitation, if the agent sends one. */
   readonly token?: string | undefined;
 }
 
 export type AgentAdmission =
   | {
       readonly ok: true;
-      /** An agent that is `waiting` stays connected and gets no jobs. */
+      /** `waiting`: for the approval of the operator. */
       readonly state: 'approved' | 'waiting';
       readonly fingerprint: string;
       /** How often the probe was suspended before. */

@@ -4,7 +4,7 @@ import type { AgentAccess } from '../enrolment/agent-access.ts';
 import { isJustBack, type ProbeEntry, type Seen } from './probe-entry.ts';
 import type { KnownProbe } from './probe-status.ts';
 
-/** Data that concerns all probes. */
+/** Data from which the list of known probes is made. */
 export interface DirectoryState {
   readonly records: readonly ProbeRecord[];
   readonly entries: ReadonlyMap<string, ProbeEntry>;

@@ -38,7 +38,7 @@ const READ_ALL_WITHIN_READINGS = 300;
 
 const REFUSED_WRITES = 'Redis refuses writes: no check can start and no result is kept.';
 
-/** Known probes, as of the last background refresh. */
+/** Known probes, as of the last reads. */
 export interface ProbeDirectory {
   /** @throws StoreUnavailable */
   readonly probes: () => Promise<readonly KnownProbe[]>;

@@ -3,14 +3,14 @@ import type { Redis } from 'ioredis';
 
 /** Approximate number of keys that one SCAN examines. */
 const AT_ONCE = 1_000;
-/** Concurrent measurements: each may block Redis for some 15 ms. */
+/** Concurrent measurements, each of which blocks Redis for a while. */
 const MEASURED_AT_ONCE = 8;
 const SAMPLES = 100_000;
 const PROBE_KEY = /^p:\{([a-z0-9][a-z0-9-]{0,62})\}:/;
 
 /**
  * Bytes of each probe's keys as Redis accounts them. An agent can create keys of any name below its prefix, so all are
- * scanned. Measuring of a probe ends when it exceeds the limit.
+ * scanned. Measuring of a probe ends when it exceeds the limit; keys that are measured at the time still count.
  */
 export async function measureProbeKeys(redis: Redis, limitBytes: number): Promise<ReadonlyMap<string, number>> {
   const bytes = new Map<string, number>();

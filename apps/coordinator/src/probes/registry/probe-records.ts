@@ -18,8 +18,8 @@ export interface ProbeRecords {
    */
   readonly write: (record: ProbeRecord) => Promise<void>;
   /**
-   * Removes a record with all keys that the agent may write, and what else is stored of the probe except its enrolment;
-   * false if there was no record.
+   * Removes a record with all keys that the agent may write, its last-seen times, suspension, offer and metrics
+   * address; false if the id was not listed.
    */
   readonly remove: (id: string) => Promise<boolean>;
 }

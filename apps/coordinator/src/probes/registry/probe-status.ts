@@ -122,7 +122,9 @@ function transportOf({ gateway }: Heartbeat): Agent['transport'] {
   return gateway === undefined ? 'redis' : 'gateway';
 }
 
-/** The last known transport of an agent without a heartbeat; null if there is none. */
+/**
+ * The transport of an agent without a heartbeat, by its enrolled key or else by its last heartbeat; null without both.
+ */
 function lastTransport(lastSeenMs: number | undefined, { key }: AgentAccess): Agent['transport'] {
   if (key !== null) return 'gateway';
   return lastSeenMs === undefined ? null : 'redis';

@@ -12,8 +12,8 @@ export interface JobsReading {
 }
 
 /**
- * Time after which a waiting job is a fault: an agent with free slots takes it within a round trip, and reports it
- * within two seconds.
+ * Time after which a waiting job is a fault of an agent with free slots, which should take a job at once and report it
+ * with its next heartbeat.
  */
 const UNTAKEN_FOR_MS = 6_000;
 /** The same for an agent without free slots: longer than any check, by the end of which a slot is free. */

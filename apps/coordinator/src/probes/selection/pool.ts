@@ -18,7 +18,7 @@ export interface Kind {
   readonly candidates: readonly Candidate[];
 }
 
-/** The probes that support a type, in some locations. */
+/** The probes that can run a type now, in some locations or all. */
 export interface ProbePool {
   readonly kinds: readonly Kind[];
   readonly size: number;

@@ -23,7 +23,7 @@ export type Selection =
   | {
       readonly selected: true;
       readonly probes: readonly string[];
-      /** Probes that cannot take a job now, each with the reason as a sentence. */
+      /** Named probes that cannot take a job now, each with the reason. */
       readonly offline: ReadonlyMap<string, string>;
     }
   | { readonly selected: false; readonly reason: 'invalid'; readonly errors: readonly InputError[] }

@@ -87,7 +87,7 @@ function least(choice: Choice): Chosen | undefined {
   const bound = lowest(pool, uses);
   const start = tieOf === undefined ? Math.floor(Math.random() * kinds.length) : 0;
   let best: Chosen | undefined;
-  // No destructured lists in this loop: with their iterators they were a sixth of the garbage of a POST.
+  // No destructured lists in this loop: their iterators would be garbage.
   let bestPlace = 0;
   let bestNetwork = 0;
   let bestCountry = 0;

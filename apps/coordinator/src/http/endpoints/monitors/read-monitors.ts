@@ -36,7 +36,7 @@ export function readMonitor(monitors: MonitorReads, limit: Limit): Endpoint {
   };
 }
 
-/** `GET /metrics/monitors`: the last result of every monitor and probe in the Prometheus text format. */
+/** `GET /metrics/monitors`: the states and last results of all monitors in the Prometheus text format. */
 export function monitorMetrics(monitors: MonitorReads, limit: Limit): Endpoint {
   return {
     path: '/metrics/monitors',

@@ -14,8 +14,9 @@ import { readSummary, type SummarySources } from './read-summary.ts';
 const WITHIN_MS = 1_000;
 
 /**
- * Name, verdict and headline of a check, for programs that show a preview of a link. Browsers, which `Sec-Fetch-Dest`
- * reveals, get the document without a read of the store, as does a client that is over its limit.
+ * Name, verdict and headline of a check, for programs that show a preview of a link. There are none, and the store is
+ * not read, for a request with `Sec-Fetch-Dest: document`, as browsers send it, and for a client that is over its
+ * limit.
  */
 export function previewReader(options: SummarySources & { readonly limit: Limit }): ReadPreview {
   const read = async (request: Request, response: Response, id: string): Promise<ShownCheck> => {

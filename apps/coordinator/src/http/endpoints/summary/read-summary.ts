@@ -5,7 +5,7 @@ import type { Checks } from '../../../checks/checks.ts';
 import { continentOf } from '../../../probes/selection/continents.ts';
 import type { ProbeList } from '../../../probes/registry/probe-list.ts';
 
-/** Seconds for which a summary may be cached: results are final, but data of probes and addresses may change. */
+/** Longest time for which a summary may be cached, seconds: data of probes and addresses may change. */
 const MAX_AGE = 60;
 
 export interface SummarySources {
@@ -45,7 +45,7 @@ export async function readSummary(
   return { check, summary, probes: list, cacheControl: cacheControl([check], retentionSeconds) };
 }
 
-/** Reads the state of the screenshot of an http check, unless a result contains the image. */
+/** Reads the state of the screenshot of an http check, unless a result has a screenshot. */
 async function screenshotOf(checks: Pick<Checks, 'screenshot'>, check: Check): Promise<Screenshot | undefined> {
   const isTaken = Object.values(check.results).some((result) => 'screenshot' in result);
   return check.type !== 'http' || isTaken ? undefined : (await checks.screenshot(check.testId))?.screenshot;

@@ -19,15 +19,15 @@ export interface SharingOptions extends SummarySources {
   readonly stopping: AbortSignal;
 }
 
-/** Wait for a pending check before its image is drawn. Fetchers of link previews time out after about ten seconds. */
+/** Longest wait for a pending check before its image is drawn: fetchers of link previews have short timeouts. */
 const CARD_WAIT_MS = 4_000;
 
 /** Reload interval of a frame while its check is pending. */
 const REFRESH_SECONDS = 10;
 
 /**
- * Representations for other pages: `GET /check/:id/badge.svg`, `/check/:id/card.png`, `/c/:id/embed`. For an unknown
- * check they display the problem, with its status.
+ * Representations for other pages: `GET /check/:id/badge.svg`, `/check/:id/card.png`, `/c/:id/embed`. For an unknown or
+ * evicted check they display that, with status 404 or 410.
  */
 export function showShared(options: SharingOptions): readonly Endpoint[] {
   const { links } = options;

@@ -43,8 +43,8 @@ export function keyOf(scope: KeyScope): JsonObject {
 }
 
 /**
- * The body of an event stream. OpenAPI 3.1 has no schema for its events: generators that follow streams take the schema
- * of the body for that of the `data` of each event, as the documents of other services have it.
+ * The body of an event stream. OpenAPI 3.1 has no schema for its events: some generators take the schema of the body
+ * for that of the `data` of each event.
  *
  * @param events schemas of the `data` by event name; the extension keeps the names
  */
@@ -52,7 +52,7 @@ export function eventStream(events: Readonly<Record<string, JsonObject>>): JsonO
   return { schema: { anyOf: Object.values(events) }, 'x-events': events };
 }
 
-/** A specification extension: tools ignore it, the reference page shows it. */
+/** A specification extension, which the reference page shows. */
 export function limitOf({ name, limit }: Bucket): JsonObject {
   return {
     'x-rate-limit': {

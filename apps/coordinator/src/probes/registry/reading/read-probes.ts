@@ -10,7 +10,7 @@ export interface ProbeReading {
   readonly text: string | undefined;
   /** Remaining lifetime of the heartbeat, milliseconds; negative if it is missing or has none. */
   readonly leftMs: number;
-  /** True if the heartbeat exceeds the size limit of agents. */
+  /** True if the heartbeat has more than `MAX_HEARTBEAT_BYTES`. */
   readonly isOversized: boolean;
   /** Number of waiting jobs. */
   readonly waiting: number;
@@ -28,7 +28,7 @@ export interface WantedReading {
   readonly hasNoJobs: boolean;
 }
 
-/** Maximum size of a heartbeat, bytes; far above those that agents write. */
+/** Maximum size of a heartbeat, bytes. */
 const MAX_HEARTBEAT_BYTES = 16_384;
 
 /** Probes per command that asks whether any key exists. */

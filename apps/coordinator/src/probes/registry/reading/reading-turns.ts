@@ -20,11 +20,11 @@ export interface LastReading {
 export interface ReadingTurns {
   /** Marks a probe that may have jobs and results. */
   readonly noteActive: (probe: string, forMs: number) => void;
-  /** Marks a probe whose heartbeat has changed. */
+  /** Marks a probe whose heartbeat has changed or may have changed. */
   readonly noteChanged: (probe: string) => void;
-  /** Probes whose heartbeats have changed since they were read. */
+  /** Probes that were marked by `noteChanged` since they were read. */
   readonly changed: () => Iterable<string>;
-  /** True if the probe is active or its heartbeat has changed. */
+  /** True if the probe is active or was marked by `noteChanged`. */
   readonly hasNews: (probe: string) => boolean;
   /**
    * Selects the probes to read now. Those that were never read, have changed, had entries in their stream or whose

@@ -1,7 +1,7 @@
 import { placeKey } from './normalise.ts';
 import type { PlaceData } from './place-data.ts';
 
-/** Common names of cities whose official names differ. CLDR has them only for cities that name a time zone. */
+/** Common names of cities, in addition to those in the data; the names of one city are divided by bars. */
 const NAMES = `
 Aachen|Aix-la-Chapelle; Antwerp|Antwerpen|Anvers; Basel|Basle|Bâle; Bengaluru|Bangalore; Bern|Berne; Bolzano|Bozen
 Braunschweig|Brunswick; Bruges|Brugge; Chennai|Madras; Cologne|Köln; Florence|Firenze; Gdańsk|Danzig

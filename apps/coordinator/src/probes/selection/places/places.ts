@@ -12,7 +12,7 @@ export interface Places {
 
 let places: Places | undefined;
 
-/** Returns the table of names, built at the first location that is no network number. */
+/** Returns the table of names, which the first call builds. */
 export function placeNames(): Places {
   if (places === undefined) {
     const data = readPlaceData();

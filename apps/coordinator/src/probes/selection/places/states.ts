@@ -50,7 +50,7 @@ export function createStates(
   };
 }
 
-/** Searches the text, as a table of it takes 2 MiB: rarely needed, and fast enough. */
+/** Searches the text, as a table of it would take memory: rarely needed, and fast enough. */
 function codesIn(text: string, key: string): readonly string[] {
   const codes: string[] = [];
   for (let at = text.indexOf(`|${key}`); at !== -1; at = text.indexOf(`|${key}`, at + 1)) {
