@@ -67,7 +67,7 @@ export function requireKey(request: Request, scope: KeyScope): ApiKey {
   throw new HttpProblem('key-missing', `The operation needs an API key with the scope ${scope}.`, { headers });
 }
 
-/** @throws HttpProblem 400 if the client has no address */
+/** @throws HttpProblem 400 if the client has no valid address */
 export function callerOf(request: Request): Caller {
   return { address: clientAddress(request), key: apiKeyOf(request) };
 }

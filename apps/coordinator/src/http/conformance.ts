@@ -18,7 +18,7 @@ export interface SeenAnswer {
 /**
  * Compares responses with an OpenAPI document: status, headers, media type and body. For tests.
  *
- * @returns a function that lists deviations; only one if the status or the operation is not documented
+ * @returns a function that lists deviations
  */
 export function createConformance(document: unknown): (answer: SeenAnswer) => readonly string[] {
   const root = document as JsonObject;

@@ -148,7 +148,7 @@ function refuse(problem: HttpProblem, socket: Duplex, links: Links): void {
 /** Ends a connection; destroys it after `LINGER_MS`, because a client could keep it open. */
 function endSoon(socket: Duplex, text = ''): void {
   socket.end(text);
-  // Unread data would cause a reset, which discards the response.
+  // Unread data could cause a reset, which discards the response.
   socket.resume();
   const late = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(late));

@@ -15,7 +15,7 @@ export interface StoreBudget {
   /** Begins the time again: that of the transfer of a body does not count. */
   readonly restart: () => void;
   /**
-   * @param moreMs additional wait that the client requested
+   * @param moreMs additional time, such as a wait that the client requested
    * @throws StoreUnavailable when the time is up
    */
   readonly within: <T>(work: Promise<T>, moreMs?: number) => Promise<T>;

@@ -10,7 +10,7 @@ const MOST_DECODINGS = 4;
 const ID = /(?=[\w-]*[A-Z\d])[\w-]{16,}/g;
 
 /**
- * Replaces everything in a path that may be a check id, in any encoding, with a digest. An id grants access to the
+ * Replaces everything in a path that may be a check id, also percent-encoded, with a digest. An id grants access to the
  * results, and the log also contains the client's address.
  */
 export function withoutCheckIds(path: string): string {

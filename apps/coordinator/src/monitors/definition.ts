@@ -65,7 +65,7 @@ export function readInterval(text: string): number | undefined {
   return seconds >= SHORTEST_INTERVAL_SECONDS && seconds <= LONGEST_INTERVAL_SECONDS ? seconds * 1_000 : undefined;
 }
 
-/** @returns undefined if more probes would have to fail than there are */
+/** @returns undefined if `when` requires more failures than probes */
 export function readAlarm({
   when = '1 of 2',
   networks = 1,

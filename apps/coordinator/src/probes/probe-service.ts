@@ -52,7 +52,7 @@ export interface ProbeService {
   readonly oversize: ExcessWatch;
   /** Counts agents' notifications. */
   readonly notifications: ExcessWatch;
-  /** Stores the service's public URL in Redis for `probe:invite`. */
+  /** Stores the service's public URL in Redis, for operator commands such as `probe:invite`. */
   readonly announceUrl: (url: string) => void;
   /** Rejects if Redis is unavailable. */
   readonly countHealthy: () => Promise<number>;

@@ -61,7 +61,7 @@ export function watchCore(metrics: CoordinatorMetrics, core: Core, requests: Req
     const sentAt = performance.now();
     redis.ping().then(
       () => instruments.redisRoundTrip.observe((performance.now() - sentAt) / 1_000),
-      // The connection itself logs its failures.
+      // Failures are not measured.
       () => undefined,
     );
   }, PING_EVERY_MS);
@@ -75,7 +75,7 @@ function showBudget({ instruments }: CoordinatorMetrics, status: ReturnType<Core
   instruments.resultBytesMax.set({ of: 'bulkiest_client' }, status.maxClientBytes);
 }
 
-/** Sets the gauges of the probes. Without Redis the list is empty, because their state is unknown. */
+/** Sets the gauges of the probes. The list is empty if they cannot be read, because their state is unknown then. */
 function showProbes({ instruments }: CoordinatorMetrics, known: readonly KnownProbe[]): void {
   const counts = { healthy: 0, degraded: 0, offline: 0 };
   // Removes the series of deleted probes.

@@ -14,7 +14,7 @@ export interface SeenRequest {
   readonly durationMs: number;
   /** Type of the problem document, if one was sent. */
   readonly problem: string | undefined;
-  /** Name of the rate limit that refused the request. */
+  /** Name of the last limit in `RateLimit-Policy`, of a request with status 429. */
   readonly limit: string | undefined;
 }
 
@@ -63,7 +63,7 @@ export function routeOf(request: { readonly route?: unknown }): string {
   return typeof path === 'string' ? path : 'other';
 }
 
-/** The limit that refused a request is the last one in its header `RateLimit-Policy`. */
+/** The last limit in the header `RateLimit-Policy`: that of a target, if one refused the request. */
 function refusingLimit(response: Response): string {
   const names = [...String(response.getHeader('ratelimit-policy')).matchAll(/"([a-z-]+)"/g)];
   return names.at(-1)?.[1] ?? 'other';

@@ -64,7 +64,7 @@ class CheckStream {
   private readonly heartbeat: NodeJS.Timeout;
   /** Frames that are not written yet. */
   private readonly waiting: Buffer[] = [];
-  /** The newest version that was written. */
+  /** The newest version that the client has or was sent; -1 for none. */
   private sent: number;
   private epoch: number;
   /** True while the socket's buffer is full. */

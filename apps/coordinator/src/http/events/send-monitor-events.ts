@@ -36,7 +36,7 @@ class MonitorStream {
   private readonly response: ServerResponse;
   private readonly options: MonitorStreamOptions;
   private readonly heartbeat: NodeJS.Timeout;
-  /** Id of the last event that was written. */
+  /** Id of the last event that the client has or was sent. */
   private known: string | undefined;
   private lastTick: number | undefined;
   private isReading = false;

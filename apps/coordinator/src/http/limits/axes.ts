@@ -34,7 +34,7 @@ const widerNetworks = [
 ] as const;
 
 /**
- * The axes of a client: its key, or its address.
+ * The axes of a client: one for its key, or those of its address.
  *
  * @param limit requests per window of one address
  */
@@ -88,7 +88,7 @@ export function hashTag(axes: readonly Axis[]): string {
   return axes.at(-1)!.key;
 }
 
-/** The leading bits in hexadecimal; `prefixLength` is a multiple of four. */
+/** The leading bits in hexadecimal, with their number; `prefixLength` is a multiple of four. */
 function network(address: Buffer, prefixLength: number): string {
   return `${address.toString('hex').slice(0, prefixLength / 4)}/${prefixLength}`;
 }

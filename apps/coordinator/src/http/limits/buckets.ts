@@ -2,7 +2,7 @@
 export interface Bucket {
   /** Name of the policy in headers and of the counters in Redis; a token. */
   readonly name: string;
-  /** How messages refer to what is limited, such as `POST /check`. */
+  /** The limited endpoints in messages, such as `POST /check`. */
   readonly endpoint: string;
   /** Requests per minute of one address; a key has its own limit. */
   readonly limit: number;

@@ -5,7 +5,7 @@ import type { AcceptedRequest } from '../../checks/checks.ts';
 import { describeCaller, type Caller } from '../caller.ts';
 import { callerKey, limitOf, type Axis } from './axes.ts';
 
-/** Limits for the targets of checks, per minute. */
+/** Limits for the targets of checks, per minute, and what the probe runs cost. */
 export interface TargetLimits {
   /** Cost of probe runs per target, of all clients together. */
   readonly target: number;
@@ -28,8 +28,8 @@ export interface TargetAxis extends Axis {
 }
 
 /**
- * Axes of a check's targets: the host, and other hosts that the client chose to contact. A target is a registrable
- * domain, or the network of an address.
+ * Axes of a check's targets, which are the host and other hosts that the client chose to contact, and of the client's
+ * pairs of target and port. Hosts with one `targetGroup` are one target.
  *
  * @param probes number of selected probes
  */

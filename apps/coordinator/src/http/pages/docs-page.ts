@@ -92,7 +92,7 @@ function operationSection({ id, summary, method, path, operation }: Operation, l
   </section>`;
 }
 
-/** Two tables: that of the problems is folded. */
+/** The problems have a separate table, which is folded. */
 function answerSection(answers: readonly (readonly [string, unknown])[]): Html {
   const heads = ['Status', 'Body', 'Meaning'];
   const problems = answers.filter(([status]) => !/^[123]/.test(status));

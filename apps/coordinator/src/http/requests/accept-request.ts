@@ -16,7 +16,7 @@ import { createBodyReader, invalid, type ReadBody, type RequestBody } from './va
 /**
  * Canonicalises a target and applies the target policy to its form, address, name and port; never resolves a name.
  *
- * @param allow additional networks of the request's key
+ * @param allow additional networks that an API key permits
  */
 export type JudgeTarget = (target: JudgedTarget, allow?: readonly string[]) => Judgement;
 
@@ -52,7 +52,7 @@ export interface JudgedRequest {
   readonly host: string | undefined;
 }
 
-/** @param allow additional networks of the request's key */
+/** @param allow additional networks that an API key permits */
 export type JudgeRequest = (body: unknown, allow?: readonly string[]) => JudgedRequest;
 
 /** @param allow additional networks of the request's key */

@@ -19,7 +19,7 @@ export function hasIdempotencyKey(request: Request): boolean {
 }
 
 /**
- * Locks the idempotency key of a request.
+ * Claims the idempotency key of a request.
  *
  * @param text the body in canonical JSON
  * @throws HttpProblem 400 for a malformed key

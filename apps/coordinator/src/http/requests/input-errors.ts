@@ -24,7 +24,7 @@ export function boundedErrors(errors: readonly InputError[]): readonly InputErro
   return [...unique.slice(0, MAX_ERRORS - 1), more];
 }
 
-/** The fields that errors are about, as pointers: fields of the body, and each option for itself. */
+/** The fields that errors are about, as pointers: fields of the body, and each option separately. */
 export function brokenFields(errors: readonly InputError[]): FieldPaths {
   return new Set(
     errors.flatMap(({ path }) => {

@@ -18,8 +18,7 @@ export interface Scrape {
 }
 
 /**
- * The parameters before target, selection and policy are judged. A faulty one, except of the selection, is undefined or
- * has its default.
+ * The parameters before target, selection and policy are judged. A faulty target or module is undefined.
  */
 export type ScrapeReading = Omit<Scrape, 'target' | 'module'> & {
   readonly target: string | undefined;
@@ -139,8 +138,9 @@ function selectionOf(query: URLSearchParams): Readonly<Record<string, unknown>> 
 }
 
 /**
- * Milliseconds for a scrape: the minimum of Prometheus' scrape timeout less `OFFSET_SECONDS`, the timeout of the
- * module, if it has one, and `MAX_BUDGET_MS`. A scrape timeout below `OFFSET_SECONDS` does not count.
+ * Milliseconds for a scrape: the minimum of Prometheus' scrape timeout (by default `DEFAULT_TIMEOUT_SECONDS`) less
+ * `OFFSET_SECONDS`, the timeout of the module, if it has one, and `MAX_BUDGET_MS`. A scrape timeout below
+ * `OFFSET_SECONDS` does not count.
  */
 function budgetOf(request: Request, moduleMs: number, refuse: Refuse): number {
   const header = request.get(TIMEOUT_HEADER) ?? '';

@@ -57,7 +57,7 @@ export async function followPaths(
   };
 }
 
-/** The change from one probe, with the check before. */
+/** The change from one probe, with the id of the check before it. */
 interface Changed {
   readonly text: string;
   readonly change: 'path' | 'hop' | 'ways';

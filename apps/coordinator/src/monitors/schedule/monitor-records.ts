@@ -59,7 +59,7 @@ export interface ChangeTask {
   readonly further?: Readonly<{ messageId: string; event: PublicEvent }> | undefined;
 }
 
-/** The traceroute that followed a change to bad, read once it is completed. */
+/** The traceroute that followed a change to bad, to be read at its end (`readParting`). */
 export interface PartingTask extends Pick<ChangeTask, 'monitor' | 'atMs' | 'messageId' | 'webhooks'> {
   readonly kind: 'parting';
   readonly traceId: string;

@@ -64,9 +64,9 @@ return 1
 );
 
 /**
- * Replaces a claim by the open tick whose check was started. KEYS due, claims, open, open ticks of the monitor. ARGV
- * name, claim, next tick (ms), time for any coordinator to evaluate it (ms), the open tick. Returns 1, or 0 if the
- * claim is no longer there.
+ * Replaces a claim by the open tick, whose check was started or skipped. KEYS due, claims, open, open ticks of the
+ * monitor. ARGV name, claim, next tick (ms), time for any coordinator to evaluate it (ms), the open tick. Returns 1, or
+ * 0 if the claim is no longer there.
  */
 export const confirmScript = defineScript(
   'allow-oom',

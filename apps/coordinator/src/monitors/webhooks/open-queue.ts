@@ -25,7 +25,7 @@ const MAX_EVENTS = 10;
 /** The BullMQ queue of webhook messages. BullMQ keeps attempts, delays, locks and failed messages. */
 export interface OpenQueue {
   readonly queue: Queue<WebhookMessage>;
-  /** Jobs are taken by `getNextJob`, without blocking: it uses the connection of the queue. */
+  /** Jobs are taken by `getNextJob` without blocking, because queue and worker share a connection. */
   readonly worker: Worker<WebhookMessage>;
   /** Fails a job without further attempts. */
   readonly UnrecoverableError: new (message: string) => Error;

@@ -58,7 +58,10 @@ export interface ConnectionExcess {
 
 /** Bounds the connections of each agent's user, which an ACL cannot. */
 export function createConnectionQuota(redis: Redis): {
-  /** Ends connections without a login, and the oldest of each agent's user that has too many on one server. */
+  /**
+   * Ends connections without a login, and the oldest of each agent's user that has too many on one server; if they
+   * could not be listed several times, those of all agents.
+   */
   readonly enforce: () => Promise<ConnectionExcess>;
 } {
   let strikes: ReadonlyMap<string, number> = new Map();
@@ -150,7 +153,7 @@ function lacksLogin(line: string): boolean {
   return !SIGN_OF_LOGIN.test(line);
 }
 
-/** If the default user has no password, every connection is logged in, and only an idle one differs from the others. */
+/** The test for a default user without a password, as which every connection is logged in, or that cannot be read. */
 function doesNothing(line: string): boolean {
   return NOTHING_DONE.test(line);
 }

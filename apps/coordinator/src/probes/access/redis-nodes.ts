@@ -31,7 +31,7 @@ export interface RedisNodesOptions {
 
 const NAME = 'vantage:probe-admin';
 
-/** @throws if Redis is unreachable, or if it is a replica and no nodes are listed */
+/** @throws if Redis is unreachable, or if its nodes must be discovered and it is a replica */
 export async function openRedisNodes({ url, listed, certificates }: RedisNodesOptions): Promise<RedisNodes> {
   const redis = await openOnce({ url, certificates, name: NAME });
   const cluster = isCluster(redis);

@@ -123,7 +123,7 @@ function onEach(nodes: readonly RedisNode[], change: (redis: Redis) => Promise<v
 }
 
 /**
- * Saves the ACL file, because users are in no other file of Redis. False if that fails, as it does without an ACL file.
+ * Saves the ACL file, because Redis stores no users with its data. False if that fails, as it does without an ACL file.
  */
 async function save(redis: Redis): Promise<boolean> {
   try {

@@ -41,7 +41,7 @@ export async function switchOffUser(redis: Redis, probe: string): Promise<boolea
       try {
         const known = await readUser(master, probe);
         if (known === undefined) return false;
-        // A disabled user is left alone: `probe:enable` may be about to enable it.
+        // A disabled user is not disabled again: `probe:enable` may be about to enable it.
         const isOff = !known.on || (await disable(redis, master, probe));
         if (isOff) await master.call('CLIENT', 'KILL', 'USER', user);
         // Without an ACL file the change lasts until Redis restarts; then the next poll repeats it.

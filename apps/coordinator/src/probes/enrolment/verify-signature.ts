@@ -12,12 +12,12 @@ export function verifySignature(challenge: AgentChallenge, signature: string): b
     const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: challenge.publicKey }, format: 'jwk' });
     return verify(null, Buffer.from(challengeText(challenge)), key, Buffer.from(signature, 'base64url'));
   } catch {
-    // The 32 bytes are no point of the curve.
+    // For example, the 32 bytes are no point of the curve.
     return false;
   }
 }
 
-/** A short name of a key for operators. */
+/** A name of a key for operators. */
 export function fingerprintOf(publicKey: string): string {
   return `SHA256:${createHash('sha256').update(Buffer.from(publicKey, 'base64url')).digest('base64url')}`;
 }

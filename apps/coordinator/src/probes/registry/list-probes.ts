@@ -9,8 +9,8 @@ import { describeAgent, describeProbe, isListed, type KnownProbe } from './probe
 import type { ProbeList } from './probe-list.ts';
 
 /**
- * Lists the probes in the public form. The map has no prototype, because a probe may be named like an inherited
- * property.
+ * Lists the probes and their agents in the public form. The maps have no prototype, because a probe may be named like
+ * an inherited property.
  */
 export function createProbeList(redis: Redis, clock: RedisClock, directory: ProbeDirectory): ProbeList {
   const listed = async <T>(

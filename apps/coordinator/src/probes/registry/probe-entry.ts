@@ -65,7 +65,7 @@ export function entryOf(
   if (isThere && leftMs > HEARTBEAT_TTL_MS && before?.probe.alive === true && atMs < before.endsAtMs) {
     return { ...before, probe: { ...before.probe, waiting, queued }, atMs, isSettled: false, entries };
   }
-  // A heartbeat without a lifetime would make a dead probe look online permanently.
+  // A heartbeat without a lifetime, or with a longer one than agents write, would make a dead probe look online.
   if (!isThere || leftMs <= 0 || leftMs > HEARTBEAT_TTL_MS) {
     const probe = { alive: false, heartbeat: undefined, lastSeenMs: lastSeenBefore };
     const endsAtMs = Number.POSITIVE_INFINITY;

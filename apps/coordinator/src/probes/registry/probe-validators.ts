@@ -19,7 +19,7 @@ export interface ProbeValidators {
   readonly recordFaults: (record: unknown) => readonly { readonly field: string; readonly message: string }[];
 }
 
-/** Compiles each schema at its first use: operator commands and `npm start` need one of them, or none. */
+/** Compiles each schema at its first use, because not every program needs both. */
 export function createProbeValidators(): ProbeValidators {
   const recordValidator = lazily(() => {
     const ajv = createAjv({ allErrors: true });

@@ -63,7 +63,7 @@ class Cache implements RecordCache {
     return true;
   }
 
-  /** Known records to read again. */
+  /** Ids of the records to read again. */
   private again(redis: Redis): readonly string[] {
     const { ids } = this;
     if (isCluster(redis)) {

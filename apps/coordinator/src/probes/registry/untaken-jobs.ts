@@ -1,6 +1,6 @@
 import { LONGEST_CHECK_MS } from '@vantage/contract';
 
-/** Data of a probe with a new heartbeat. */
+/** Data of a probe with a recent heartbeat. */
 export interface JobsReading {
   /** Id of the next waiting job; null if there is none. */
   readonly oldest: string | null;

@@ -13,7 +13,7 @@ type Condition = (probe: ProbeRecord) => boolean;
 
 interface Term {
   readonly holds: Condition;
-  /** Why the term can never match; undefined for a known name, even without a probe there. */
+  /** Why the term is an error; undefined for a known name, even without a probe there. */
   readonly unknown?: 'name' | 'cities of the state';
 }
 
@@ -86,7 +86,7 @@ function readPlace(written: string, term: string, known: readonly ProbeRecord[])
   const { countries, cities } = placeNames();
   // `de` must not match a word of a network's name.
   const code = term.toUpperCase();
-  // Some probes have an unassigned code, such as QM.
+  // A probe may have an unassigned code, such as QM.
   const isCode = isCountryCode(term) || known.some((probe) => probe.countryCode === code);
   const named = isCode ? [code] : countries.named(written);
   if (named.length > 0) return ({ countryCode }) => named.includes(countryCode);

@@ -47,7 +47,7 @@ export function spread(pool: ProbePool, options: SpreadOptions): readonly string
   return [...taken].map(({ id }) => id);
 }
 
-/** Memoizes the order per probe; called only if it decides. */
+/** Memoizes the order of a probe, which is asked for only if it decides. */
 function tiesOf(tieBreak: ((probe: string) => number) | undefined): (candidate: Candidate) => number {
   const ties = new Map<Candidate, number>();
   return (candidate) => {

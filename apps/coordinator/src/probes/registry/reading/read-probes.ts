@@ -16,7 +16,7 @@ export interface ProbeReading {
   readonly waiting: number;
   /** Id of the next waiting job; null if none waits. */
   readonly oldest: string | null;
-  /** Number of jobs that the agent has taken and not removed. */
+  /** Number of jobs that were taken and are not removed. */
   readonly active: number;
   /** Entries of the probe's result stream; 1 if the key has another type, so that the fault is noticed. */
   readonly entries: number;
@@ -131,12 +131,12 @@ function inBatches<T>(probes: readonly T[], size: number): readonly (readonly T[
   );
 }
 
-/** The key of BullMQ with the jobs that no agent has taken. */
+/** The key of BullMQ with the jobs that are not taken. */
 function waitList(probe: string): string {
   return `${redisKeys.queuePrefix(probe)}:${JOB_QUEUE}:wait`;
 }
 
-/** The key of BullMQ with the jobs that an agent has taken. */
+/** The key of BullMQ with the jobs that are taken. */
 function activeList(probe: string): string {
   return `${redisKeys.queuePrefix(probe)}:${JOB_QUEUE}:active`;
 }

@@ -61,7 +61,7 @@ export interface Countries {
   readonly named: (name: string) => readonly string[];
   /** The country with an alpha-3 code in upper case. */
   readonly ofAlpha3: (code: string) => string | undefined;
-  /** English names with their keys. */
+  /** All names with their keys, except those in the countries' own languages. */
   readonly names: readonly (readonly [key: string, name: string])[];
 }
 
