@@ -13,8 +13,7 @@ if (given.some((word) => word === '--help' || word === '-h')) {
 const jest = ['--conditions=vantage-source', '--no-warnings=ExperimentalWarning', 'node_modules/jest/bin/jest.js'];
 const checks = [
   { title: 'format', program: 'oxfmt', args: ['--check'] },
-  // The four checkers that are the default do much work twice, and the default of GOGC collects garbage often: together
-  // half of the CPU time.
+  // The four checkers that are the default do much work twice, and the default of GOGC collects garbage often.
   { title: 'types', program: 'tsc', args: ['-b', '--checkers', '1'], env: { GOGC: '400' } },
   { title: 'lint', program: 'oxlint', args: ['--deny-warnings', '--report-unused-disable-directives'] },
   { title: 'dead code', program: 'knip', args: [] },

@@ -44,7 +44,7 @@ export async function inviteProbe(redisUrl: string, id: string, publicUrl: strin
 const UP_WITHIN_MS = 300_000;
 
 /**
- * Waits until a coordinator responds and lists this many online probes.
+ * Waits until a coordinator responds and lists at least this many probes that are not offline.
  *
  * @throws Error after five minutes
  */

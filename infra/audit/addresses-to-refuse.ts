@@ -3,8 +3,8 @@ import { BlockList, isIPv4 } from 'node:net';
 import { specialData } from '../../packages/target-policy/src/addresses/special-data.ts';
 
 /**
- * Addresses of every refused range of the table: its first two, one in the middle, its last two. The row that applies
- * to an address is determined without the code under test.
+ * Addresses of every refused range of the table: its first two, one in the middle, its last two, except those of a
+ * narrower range that is allowed. The row that applies to an address is determined without the code under test.
  */
 export function addressesToRefuse(): readonly string[] {
   const rows = specialData.ranges.map((row) => ({

@@ -44,10 +44,10 @@ export async function tryFuzz(seed: number, requests: number): Promise<ApiReport
   }
 }
 
-/** Number of times that a request is sent again while the store is too slow, as on a busy machine. */
+/** Most times that a request is sent again after a 503, as when the store is too slow on a busy machine. */
 const TIMES_AGAIN = 20;
 
-/** A 503 is no statement about the input, which is sent again; if it never succeeds, the 503 is kept. */
+/** A 503 is no statement about the input, which is sent again; the last 503 is returned. */
 async function untilTaken(ask: () => Promise<Response>): Promise<Response> {
   let answer = await ask();
   for (let again = 0; answer.status === 503 && again < TIMES_AGAIN; again += 1) {

@@ -16,8 +16,8 @@ interface TargetInput extends HostileInput {
 }
 
 /**
- * Inputs that the coordinator can refuse without resolving a name: targets in every field that names one, ports and
- * options.
+ * Inputs that the coordinator can refuse without resolving a name: targets in every field that names one, ports,
+ * options, DNS questions and bodies that are none.
  */
 export function hostileInputs(): readonly HostileInput[] {
   const addresses = addressesToRefuse();
@@ -47,7 +47,7 @@ function asTarget(why: string, host: string): readonly TargetInput[] {
   ];
 }
 
-/** Other notations of an IPv4 address. */
+/** Other notations of an IPv4 address, and IPv6 addresses that contain it. */
 function spellings(address: string): readonly HostileInput[] {
   const bytes = address.split('.').map(Number);
   const [a = 0, b = 0, c = 0, d = 0] = bytes;

@@ -4,7 +4,7 @@ import { addKey, startFuzzBed, type FuzzBed } from '../fuzz/bed.ts';
 
 export interface KeyReport {
   readonly guesses: number;
-  /** Guesses that were looked up; the limit of the address refused the others. */
+  /** Guesses with the answer 401, so they were looked up; after a 429, the limit of the address refused them before. */
   readonly lookedUp: number;
   readonly accepted: number;
   /** Requests with the valid key, sent from the same address at the same time, that were refused. */

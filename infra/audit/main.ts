@@ -45,7 +45,7 @@ bundlePrograms();
 
 const progress = openProgress('audit');
 const { print } = progress;
-// Each loads what it needs, which takes half a second, when it is its turn.
+// Each loads what it needs when it is its turn.
 const audits = {
   api: auditApi,
   pipelines: async () => (await import('./pipelined-requests.ts')).auditPipelines(print),

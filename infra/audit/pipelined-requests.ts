@@ -31,18 +31,17 @@ export interface PipelineReports {
 }
 
 /**
- * Goal: CPU time for requests that are read and not answered, in percent of what answering them takes in the same run.
- * Node makes an object of each request that one read of a connection holds, which takes about a fiftieth of the time of
- * an answer.
+ * Goal: CPU time for requests whose answers are not read, in percent of what answering them takes in the same run. It
+ * cannot be 0: Node makes an object of each request that one read of a connection holds.
  */
 export const MOST_PERCENT = 10;
-/** Requests that the attacker sends once on each connection: 60 KiB, as much as one read of a connection takes. */
+/** Requests that the attacker sends once on each connection: 60 KiB, which one read of a connection can hold. */
 const PIPELINED = 1_575;
 /** Answered requests that are counted for the cost of one, after as many for V8 to compile. */
 const ANSWERED = 400;
 const EVERY_MS = 20;
 const STAYS_MS = 3_000;
-/** The client goes on for this time after the attacker has gone, longer than an answer may take. */
+/** The client goes on for this time after the attacker has gone. */
 const LOOKS_ON_MS = 3_000;
 
 const attacker = `const { connect } = require('node:net');

@@ -134,7 +134,7 @@ function withoutRepeat(
 export function readHistory(file: string): readonly HistoryRecord[] {
   const bodies = new Map<number, unknown>();
   const records: HistoryRecord[] = [];
-  // Line by line, because the file of a long run exceeds the maximum length of a string.
+  // Line by line, because the file of a long run can exceed the maximum length of a string.
   const bytes = readFileSync(file);
   for (let from = 0, to = bytes.indexOf(10); to !== -1; from = to + 1, to = bytes.indexOf(10, from)) {
     const record = JSON.parse(bytes.toString('utf8', from, to)) as HistoryRecord;

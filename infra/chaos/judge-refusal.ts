@@ -7,7 +7,7 @@ const FELT_AFTERWARDS_MS = 5_000;
 const STALLS_STORE = { withinMs: 2_000, lostMs: 500 };
 const STALLS_JOBS = { withinMs: 30_000, lostMs: 5_000 };
 
-/** Expected statuses of each request, besides 503. */
+/** Statuses that need no explanation, by request. */
 const expected: Readonly<Record<Answer['operation'], readonly number[]>> = {
   start: [202],
   // 404 and 410 of an accepted check have a separate rule.

@@ -10,7 +10,7 @@ const RECOVERS_WITHIN_MS = 5_000;
 /**
  * Compares a history with the promises in `rules`, without any other input.
  *
- * @returns a tally per fault, in order of their starts
+ * @returns a tally per fault that the history mentions
  */
 export function judge(records: readonly HistoryRecord[]): readonly Tally[] {
   const tallies = new Map<string, Tally>();
@@ -62,7 +62,7 @@ function judgeDeployment(records: readonly HistoryRecord[], tallies: Map<string,
   }
 }
 
-/** Each accepted check with all observations of it, ordered by completion. */
+/** Each accepted check with all observations of it, in the order of the history. */
 function checksOf(answers: readonly Answer[], events: readonly StreamEvent[]): readonly CheckHistory[] {
   const checks = new Map<string, { start: Answer; answers: Answer[]; events: StreamEvent[] }>();
   for (const answer of answers) {

@@ -9,7 +9,7 @@ export interface Tally {
   refused: number;
   /** Requests without a response whose coordinator did not run all the time. */
   cutOff: number;
-  /** Results that are `probe_timeout`: the probe was absent or overloaded. */
+  /** Results that are `probe_timeout`. */
   timedOut: number;
   /** Number of `timedOut` results that stalls of the machine and outages during their checks explain. */
   timedOutByStalls: number;

@@ -66,8 +66,7 @@ async function runInNamespace(): Promise<number> {
   return code ?? 1;
 }
 
-// What takes half a second to load is loaded here: for the help and in the process outside of the namespace it would be
-// for nothing.
+// What is slow to load is loaded here: the help and the process outside of the namespace do not need it.
 async function breakAll(): Promise<void> {
   const { faults } = await import('./faults/index.ts');
   const wanted = chooseFaults(faults, values);

@@ -44,15 +44,15 @@ interface Outage {
 }
 
 const EVERY_MS = 50;
-/** Time after which a write counts as failed; coordinators give up a command after 1,500 ms. */
+/** Time after which a write counts as failed. */
 const WRITES_WITHIN_MS = 400;
 
 /** A delay this long of the watch itself: the machine delays other processes as well. */
 const STANDS_STILL_MS = 300;
 
 /**
- * Watches independently, with a write every 50 ms on connections that no fault affects. An outage lasts from the last
- * success before it to the first after it.
+ * Watches independently, with a write after each pause of 50 ms on connections that no fault of a link affects. An
+ * outage lasts from the last success before it to the first after it.
  *
  * @param openStore connects to the servers that accept writes now
  * @param coordinatorRuns called after each write that succeeded; false during an outage of all coordinators

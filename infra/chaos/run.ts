@@ -129,8 +129,7 @@ async function injectAll(
 }
 
 /**
- * Quick checks, and checks that keep a probe busy for three seconds; their deadlines are five to six seconds after
- * their creation.
+ * Quick checks, and checks that keep a probe busy for three seconds, each with the time to its deadline.
  */
 export function requestsFor({ targets }: Deployment, random: () => number): () => { body: object; budgetMs: number } {
   const quick = { type: 'tcp', host: '127.0.0.1', port: targets.tcpPort, options: { attempts: 1 } } as const;

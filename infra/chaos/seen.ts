@@ -11,7 +11,7 @@ export interface JudgeContext {
 /** Name of the phase without faults. */
 export const CONTROL = 'none';
 
-/** An accepted check and all observations of it, ordered by completion. */
+/** An accepted check and all observations of it, in the order of the history. */
 export interface CheckHistory {
   readonly start: Answer;
   readonly answers: readonly Answer[];

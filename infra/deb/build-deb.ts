@@ -34,7 +34,7 @@ export function buildDeb(folder: string): string {
     tidyFiles(root);
     const file = resolve(folder, `vantage-agent_${version}_${architecture}.deb`);
     mkdirSync(dirname(file), { recursive: true });
-    // A higher level takes minutes and saves a tenth.
+    // A higher level takes much longer and saves little.
     run('dpkg-deb', '--root-owner-group', '-Zxz', '-z1', '--build', root, file);
     return file;
   } finally {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
-/** Files that only pnpm reads; they have the paths of the build machine. */
+/** Files that only pnpm reads, some of which have paths of the build machine. */
 const PNPM_FILES = [
   'pnpm-lock.yaml',
   'pnpm-workspace.yaml',

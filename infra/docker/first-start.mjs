@@ -77,8 +77,8 @@ function secrets() {
 }
 
 /**
- * Rights to all commands except those that stop or reconfigure Redis. A coordinator reads connections, refusals and
- * slow requests to find a stolen login of an agent, and disables that user.
+ * Rights to all commands except most of those that Redis calls dangerous. A coordinator reads connections, refusals
+ * and slow requests to find a stolen login of an agent, and disables that user.
  */
 function coordinatorRights() {
   return '+@all -@dangerous +info +role +client +acl|setuser +acl|getuser +acl|save +acl|users +acl|log +slowlog|get';

@@ -19,7 +19,7 @@ describe('the pinning of base images', () => {
   });
   afterEach(() => rmSync(checkout, { recursive: true }));
 
-  /** An engine whose images all have this digest. */
+  /** Runs the script with an engine whose images all have this digest, or none if it is empty. */
   function pin(digest: string): { readonly status: number | null; readonly stderr: string } {
     const inspect = digest === '' ? '' : `echo registry.example/image@sha256:${digest}`;
     writeFileSync(join(checkout, 'bin/docker'), `#!/bin/sh\n[ "$1" != image ] || { ${inspect || ':'}; }\n`, {

@@ -19,7 +19,7 @@ const services = [
 
 /**
  * A substitute for `docker` that logs each call. `FAILING` never gets healthy, the one-off `BROKEN` ends with 3,
- * `CHANGED` was created with other settings.
+ * `CHANGED` was created with other settings, and a file in `MOUNTED` has another line.
  */
 const engine = String.raw`#!/bin/sh
 printf '%s\n' "$*" >> "$CALLS"

@@ -1,4 +1,4 @@
-/** A Markdown table; `|` and line breaks in cells are escaped. */
+/** A Markdown table; in cells `|` is escaped, and a line break becomes a space. */
 export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string =>
     `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`;

@@ -1,9 +1,9 @@
 import type { Random } from './random.ts';
 
-/** The text of an API key in an unexpected place: no response may contain its secret. */
+/** The text of an API key in an unexpected place: no error response may contain its secret. */
 export const HOSTILE_KEY = `vtg_abcd1234_${'Sec-ret'.repeat(6)}_`;
 
-/** Strings that have broken parsers, logs, pages and shells. */
+/** Strings that parsers, logs, pages or shells may handle wrongly. */
 const hostileStrings: readonly string[] = [
   '',
   ' ',

@@ -22,7 +22,7 @@ if (!(minutes > 0) || !Number.isInteger(seed)) {
 
 endWithChildren();
 bundlePrograms();
-// Not loaded for the help, because that takes half a second.
+// Not loaded for the help, because they are slow to load.
 const [{ startFuzzBed }, { fuzz }] = await Promise.all([import('./bed.ts'), import('./run.ts')]);
 const bed = await startFuzzBed();
 const progress = openProgress('fuzz', { totalMs: minutes * 60_000 });

@@ -15,7 +15,7 @@ export interface FuzzReport {
   readonly faults: readonly string[];
   /** Number of responses with a status of 500 or above, except 503. */
   readonly serverErrors: number;
-  /** Responses with 503: the store is too slow on a busy machine. */
+  /** Responses with 503, as when the store is too slow on a busy machine. */
   readonly unavailable: number;
   readonly hangs: number;
   readonly longestMs: number;
@@ -137,7 +137,7 @@ function conformanceFaults(
   return faultsOf({ ...seen, status, headers, body });
 }
 
-/** A result of a simulated agent: mostly a valid failure, else hostile JSON or text that is no JSON. */
+/** A result of a simulated agent: mostly a valid failure, else hostile JSON or any hostile text. */
 function resultOf(random: Random): string {
   if (random.chance(0.2)) return JSON.stringify(hostileValue(random));
   if (random.chance(0.1)) return hostileString(random);

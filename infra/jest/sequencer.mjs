@@ -5,8 +5,8 @@ import Sequencer from '@jest/test-sequencer';
 const ORDER = ['lab', 'service', 'unit'];
 
 /**
- * Suites of 13 seconds and more on two cores, the longest first. A clean clone has no durations of an earlier run to
- * sort by.
+ * Suites that took 13 seconds or more on two cores when this list was written, the longest first. A clean clone has no
+ * durations of an earlier run to sort by.
  */
 const LONGEST = [
   'infra/netlab/summary.test.ts',

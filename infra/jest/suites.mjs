@@ -26,7 +26,7 @@ const IMPORTS = /^(?:import|export)\s(?!type\b)[^'";]*from '([^']+)'|^import '([
 /** Imports of the shared test code are followed into its source files. */
 const SUPPORT = /^@vantage\/test-support\/([\w/-]+)$/;
 
-/** Files that only tests use. */
+/** Files of tests and of the programs in `infra`. */
 const SERVES_TESTS = /(?:^|\/)test\/|^infra\/|^packages\/test-support\//;
 
 /** @returns the suites of each project, as paths from the root of the checkout */
@@ -44,8 +44,8 @@ function projectOf(suite) {
 }
 
 /**
- * The imports of a suite: its own, those of each module that it imports directly, and those of files that only tests
- * use, however the suite imports them.
+ * The imports of a suite: its own, those of each module that it imports directly, and those of the files of
+ * `SERVES_TESTS`, however the suite imports them.
  */
 function modulesOf(suite) {
   const direct = importsOf(suite);

@@ -27,7 +27,7 @@ interface Manifest {
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
-/** @returns imports of packages that are not installed with the package, because its `dependencies` do not list them */
+/** @returns imports of packages that are not installed with the package, because its manifest does not list them */
 export function undeclaredImports(manifest: Manifest, imports: readonly RuntimeImport[]): readonly RuntimeImport[] {
   const installed = new Set([
     manifest.name,

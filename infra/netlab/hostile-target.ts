@@ -1,9 +1,9 @@
 import { createServer, type Socket } from 'node:net';
 
 /**
- * A target that sends endless data outside of bodies: heads, interim responses, chunk extensions, empty frames. With
- * HTTP/1.1 on port 90, selected by the first segment of the path; with HTTP/2, whose connections begin with a
- * preface, on separate ports.
+ * A target that sends much that no ordinary response has, mostly without end: heads, interim responses, extensions of
+ * chunks, empty frames. With HTTP/1.1 on port 90, selected by the first segment of the path; with HTTP/2, whose
+ * connections begin with a preface, on separate ports.
  */
 const FILLER = 'a'.repeat(15_000);
 const [DATA, HEADERS, SETTINGS, PING, GOAWAY, CONTINUATION] = [0, 1, 4, 6, 7, 9];

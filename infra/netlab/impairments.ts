@@ -1,8 +1,8 @@
 import { networks } from './topology.ts';
 
 /**
- * Impairments of link 9 (see `topology.ts`) for the packets of one network; single packets are selected by the sequence
- * number of the ICMP echo request or reply.
+ * Impairments of a link in user space (`link.py`) for the packets of one network; single packets are selected by the
+ * sequence number of the ICMP echo request or reply.
  */
 export interface LinkImpairments {
   /** Delay of every packet towards `far`. */

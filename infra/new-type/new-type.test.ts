@@ -47,8 +47,7 @@ describe('a check type that npm run new:type made, in a copy of the checkout', (
   afterAll(() => rmSync(copy, { recursive: true, force: true }));
 
   it('compiles', () => {
-    // Several checkers of one program do much work twice, and GOGC lets the compiler collect garbage less often: both
-    // together save half of the CPU time.
+    // Several checkers of one program do much work twice, and GOGC lets the compiler collect garbage less often.
     const words = ['-b', '--singleThreaded', ...PROGRAMS];
     const { stdout, status } = spawnSync(join(repository, 'node_modules/.bin/tsc'), words, {
       cwd: copy,

@@ -17,9 +17,9 @@ import type { PlaceData } from '../../apps/coordinator/src/probes/selection/plac
 import { stateKeys } from '../../apps/coordinator/src/probes/selection/places/states.ts';
 
 const MIN_POPULATION = 15_000;
-/** Languages in which people write names of foreign cities: large ones with the Latin script. */
+/** Languages with the Latin script whose names of cities are known. */
 const LANGUAGES = 'en de fr es it pt nl pl cs sk sl hr hu ro da sv nb fi et lv lt tr vi id ca sq is'.split(' ');
-/** Large languages with other scripts. */
+/** Languages with other scripts. */
 const SCRIPTS = 'ja zh zh-Hant ko ru uk bg sr el ar he fa hi th ka hy'.split(' ');
 /** Minimum population of a city that a state's name selects: smaller places are found by their own name. */
 const MIN_STATE_CITY = 5_000;

@@ -39,7 +39,7 @@ async function stop(): Promise<void> {
   await once(server, 'exit');
 }
 
-/** Starts Redis with the shipped files; only paths and the port are changed. */
+/** Starts Redis with the shipped files; only paths, port and address are changed. */
 async function start(env: Readonly<Record<string, string>> = {}): Promise<number> {
   for (;;) {
     const port = await freePort();
@@ -134,7 +134,7 @@ describe('the settings of Redis for agents elsewhere', () => {
     const ended = new Promise<unknown>((resolve) => thief.once('close', resolve));
     thief.on('error', () => undefined);
 
-    // 22 bytes bring 10 kB each time.
+    // Each request of 23 bytes asks for the whole hash.
     thief.write('AUTH probe-x secret\r\n');
     const request = 'HGETALL p:{x}:jobs:id\r\n'.repeat(100);
     for (let sent = 0; sent < 2_000; sent += 1) thief.write(request);

@@ -119,7 +119,7 @@ export function inAscii(code) {
   });
 }
 
-/** Changes when a bundle would be another one. */
+/** Changes with the sources and versions that a bundle is made of. */
 function fingerprint() {
   const hash = createHash('sha256').update(`node ${process.versions.node}\n`);
   const files = globSync(INPUTS, { cwd: repository }).filter((file) => !file.endsWith('.test.ts'));

@@ -120,7 +120,7 @@ function isNetwork(text) {
   return more.length === 0 && bits > 0 && (length === undefined || (/^\d+$/.test(length) && +length <= bits));
 }
 
-/** Compiles the raw socket module. If that fails, only ping and traceroute do not work, and the next start tries again. */
+/** Compiles the raw socket module. If that fails, ping and traceroute do not work, and the next start tries again. */
 function provideNativeModule() {
   try {
     compileNativeModule();

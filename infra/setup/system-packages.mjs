@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { repository } from './repository.mjs';
 import { step, execute } from './step.mjs';
 
-/** System packages of each target: programs of which one must exist, and the Debian package that contains it. */
+/** System packages by purpose: programs of which one must exist, and the Debian package that has one of them. */
 const toStart = [
   // The server is the same executable as redis-check-rdb, which redis-tools has: nothing that starts a daemon is
   // installed.

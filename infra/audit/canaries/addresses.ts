@@ -9,10 +9,10 @@ export const REDIS_PORT = 6_379;
 export const GATEWAY_PORT = 6_443;
 export const DNS_PORT = 53;
 
-/** Public addresses that callers may measure. They exist only inside the lab; no packet leaves it. */
+/** Public addresses that callers may measure, assigned inside the lab; no packet leaves it. */
 export const PUBLIC = { ipv4: '45.33.32.10', ipv6: '2606:2800:21f::10' } as const;
 
-/** Public addresses without a host. */
+/** Public addresses without a host in the lab. */
 export const VACANT = Array.from({ length: 12 }, (_, index) => `45.33.32.${index + 20}`);
 
 /** The root servers, at their real addresses. */
@@ -94,10 +94,7 @@ export const OWN = [
   '255.255.255.255',
 ] as const;
 
-/**
- * Other notations of loopback, private and metadata addresses, for programs that parse them more leniently than they
- * should, and names of a local network.
- */
+/** Other notations of addresses that the agent must refuse, some of which lenient parsers read, and local names. */
 export const SPELLINGS = [
   '127.1',
   '127.0.1',

@@ -23,7 +23,7 @@ export interface Touch {
 }
 
 export interface CanaryReport extends WorldReport {
-  /** Destinations that no packet may reach; those on the agent's machine are counted as `loopback`. */
+  /** Packets to destinations that none may reach; those inside the agent's machine have the address `loopback`. */
   readonly touches: readonly Touch[];
 }
 
@@ -55,7 +55,7 @@ export async function runCanaryAudit({ transport = 'redis', allow }: CanaryOptio
     DNS_SERVERS: `${WORLD.ipv4}:${DNS_PORT}`,
     CONCURRENCY: '64',
     LOG_LEVEL: 'silent',
-    // A browser talks to its proxy over loopback. The tests of the browser have separate canaries for its traffic.
+    // A browser talks to its proxy over loopback, where every packet counts as a touch.
     SCREENSHOTS: 'off',
     TARGET_ALLOW: allow ?? '',
   });

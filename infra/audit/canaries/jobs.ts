@@ -66,7 +66,7 @@ export function canaryJobs(): readonly CanaryJob[] {
   return [...direct, ...named, ...redirected, ...asked, ...askedByName, ...traced, ...service];
 }
 
-/** One job of each check type that would touch a canary if it were allowed; they show that touches are detected. */
+/** Jobs whose target is a canary that the agent may measure; they show that touches are detected. */
 export function allowedJobs(canary: string): readonly CanaryJob[] {
   return kinds(canary, inUrl(canary)).map((job) => ({ ...job, refused: false }));
 }

@@ -3,7 +3,10 @@ import { AGENT, CANARIES, OWN, PUBLIC, VACANT, ZONE } from './addresses.ts';
 /** Addresses of a name at its nth query, counted per record type. */
 export type AddressesOf = (asked: number) => readonly string[];
 
-/** A name that resolves, always or at times, to an address that no packet may reach. */
+/**
+ * A name that resolves, always or at times, to an address that no packet may reach, or whose records are malformed or
+ * of another name.
+ */
 export interface CanaryName {
   readonly name: string;
   readonly addresses: AddressesOf;

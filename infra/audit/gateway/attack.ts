@@ -23,7 +23,7 @@ export interface AttackedGateway {
 /** An attack on a gateway, repeated until the process ends. */
 export interface GatewayAttack {
   readonly name: string;
-  /** True if all connections of the attack come from one address, so that the limit of this address applies. */
+  /** True if the attack states `address` for all of its connections: the signatures verified for it are counted. */
   readonly isOneAddress: boolean;
   /** True if clients start checks on the probe of the stolen agent meanwhile. */
   readonly getsJobs?: boolean;

@@ -1,5 +1,5 @@
-// Runs one attack until it is killed. Arguments: index of the attack, address of the WebSocket, address to attack from,
-// tokens of the stolen agents.
+// Runs one attack until it is killed or its parent ends. Arguments: index of the attack, address of the WebSocket,
+// client address to state, tokens of the stolen agents.
 import { gatewayAttacks } from './attacks.ts';
 
 const [index = '', url = '', address = '', token = '', ...moreTokens] = process.argv.slice(2);

@@ -21,8 +21,8 @@ interface Identity {
 }
 
 /**
- * Identifies itself as an agent, with the answer to the gateway's challenge; resolves when the gateway has closed the
- * connection.
+ * Identifies itself as an agent, with a proof for the gateway's challenge or the replayed one; resolves when the
+ * connection is closed.
  */
 export async function identify(
   url: string,

@@ -1,7 +1,7 @@
 import type { Figure } from '../../bench/goals.ts';
 import { attackGateway, MOST_VERIFIED, type GatewayReport } from './index.ts';
 
-/** Screenshots that are being received may take 64 MiB; the rest is garbage that Node has not collected yet. */
+/** Screenshots that are being received may take 64 MiB; the rest is for garbage that Node has not collected yet. */
 const MOST_GROWN_MIB = 256;
 
 /** Attacks the gateway, prints what other clients observed, and compares that with the goals. */

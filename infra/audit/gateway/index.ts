@@ -25,7 +25,7 @@ export interface GatewayReport {
   readonly agent: Latencies;
   /** Requests of other clients without a 200, and lost connections of their agent. */
   readonly refused: number;
-  /** Signatures that the coordinator verified for the attacker; undefined unless the attack is one from one address. */
+  /** Signatures that the coordinator verified meanwhile; undefined unless the attack states a single address. */
   readonly verified: number | undefined;
   /** Resident memory of the coordinator at its largest, minus that before. */
   readonly grownMiB: number;
@@ -140,7 +140,7 @@ interface Others {
   readonly stop: () => void;
 }
 
-/** A client of the API and an agent at the gateway, each with an address that no attacker has. */
+/** Observes the coordinator as a client of the API and as an honest agent at the gateway. */
 async function watchOthers(bed: FuzzBed, url: string): Promise<Others> {
   const [http, agent] = [createStopwatch(), createStopwatch()];
   let refused = 0;

@@ -127,7 +127,7 @@ export const stolenAgentAttacks: readonly GatewayAttack[] = [
 ];
 
 function floodResults(target: AttackedGateway): Promise<void> {
-  // Random, so that compression saves only the quarter that base64 adds.
+  // Random, so that compression saves only what base64 adds, a quarter of the text.
   const data = JSON.stringify({ x: randomBytes(20_000).toString('base64') });
   return flood(target, (seq) => encodeMessage({ t: 'result', seq, check: anyCheck(), kind: 'final', data }));
 }

@@ -8,8 +8,8 @@ export interface Seen {
   /** Latency of each write, milliseconds; pending writes count with their age. */
   readonly latenciesMs: readonly number[];
   /**
-   * CPU time of Redis’ main thread while each write was pending, milliseconds: an upper bound of the latency on a
-   * dedicated core.
+   * CPU time of Redis’ main thread while each write was pending, milliseconds; without the writes that are still
+   * pending.
    */
   readonly busyMs: readonly number[];
   readonly refused: number;

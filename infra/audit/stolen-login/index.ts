@@ -20,7 +20,7 @@ export interface AttackReport {
   readonly p99Ms: number;
   readonly longestMs: number;
   /**
-   * p99 of the CPU time of Redis’ main thread while a command was pending, milliseconds: independent of other load on
+   * p99 of the CPU time of Redis’ main thread while a `SET` was pending, milliseconds: depends less on other load of
    * the machine.
    */
   readonly busyP99Ms: number;
@@ -42,7 +42,7 @@ const ENDS_WITHIN_MS = 30_000;
  * while a coordinator works. An attack lasts this many seconds; one beyond what any agent does lasts until a
  * coordinator ends it, or `ENDS_WITHIN_MS`.
  *
- * @returns one report per attack, after a first one without an attack
+ * @returns one report per chosen attack, after a first one without an attack
  */
 export async function tryStolenLogin(
   seconds: number,
@@ -93,7 +93,7 @@ async function prepare(bed: CoreBed, probe: string, { heartbeatBytes }: Attack):
   if (heartbeatBytes !== undefined) await redis.set(redisKeys.heartbeat(probe), 'x'.repeat(heartbeatBytes));
 }
 
-/** Runs an attack for `lastsMs`, or, if coordinators must end it, until one does, for at most `ENDS_WITHIN_MS`. */
+/** Watches an attack for `lastsMs`, or, if coordinators must end it, until one does, for at most `ENDS_WITHIN_MS`. */
 async function measure(
   bed: CoreBed,
   probe: string,

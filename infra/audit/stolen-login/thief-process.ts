@@ -12,7 +12,7 @@ const [port = '', caFile = '', thief = '', password = '', index = ''] = process.
 const attack = attacksOf(thief)[Number(index)]!;
 const ca = readFileSync(caFile, 'utf8');
 const request = encode(attack.request);
-/** Requests per write: up to 100, or 100 kB. With one small request per write this process would be the bottleneck. */
+/** Data of a write: at most 100 requests within 100 kB, at least one. A write for each small one would be too slow. */
 const batch = Buffer.concat(
   Array.from({ length: Math.max(1, Math.min(100, Math.floor(100_000 / request.length))) }, () => request),
 );

@@ -6,7 +6,7 @@ import { signedZones } from '@vantage/test-support/dns/knot';
 export interface BenchCheck {
   readonly type: 'tcp' | 'ping' | 'http' | 'dns';
   readonly request: CheckRequest;
-  /** `module` and `target` of the exporter. */
+  /** `target` of the exporter’s probe; its `module` is the type. */
   readonly target: string;
 }
 

@@ -36,7 +36,7 @@ export async function cpuOfChecks(
     const used = countCpu(stage);
     let total: Used | undefined;
     const succeeded = await count(check, pace, () => (total = used()));
-    // A check that the service temporarily refused cost the agent nothing.
+    // Divided by the successes: a check that the service refused cost the agent nothing.
     if (succeeded > 0) spent.push(perCheck(total!, succeeded, pace.checks));
     floors.push(await bare.run(check.type, pace));
   }

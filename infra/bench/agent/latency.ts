@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { quantile, type Figure } from '../goals.ts';
 import type { Stage } from './stage.ts';
 
-/** Checks per second, around the rate from which an agent polls: latency must not jump there. */
+/** Checks per second. */
 const RATES = [20, 100, 150, 200, 300];
 const GOAL_MS = 8;
 
@@ -12,7 +12,7 @@ export async function latencies(stage: Stage, seconds: number): Promise<readonly
   const figures: Figure[] = [];
   for (const rate of RATES) {
     const all = await latenciesAt(stage, rate, rate * seconds);
-    // The service refuses checks beyond its capacity: a refusal counts as the highest latency.
+    // A check that was refused or could not be read counts as the highest latency.
     const times = all.map((time) => time ?? Infinity);
     const [p90, p99] = [quantile(times, 0.9).toFixed(1), quantile(times, 0.99).toFixed(1)];
     const refused = all.filter((time) => time === undefined).length;

@@ -12,7 +12,7 @@ import { startCoordinator } from './service.ts';
 const AGENTS = new URL('agents-worker.ts', import.meta.url);
 const AGENTS_COUNT = 5_000;
 const QUICK_COUNT = 500;
-/** Wait before the measurement: coordinators read probes more often shortly after they appear. */
+/** Wait before the measurement, so that the work of connecting is over. */
 const SETTLE_MS = 15_000;
 const NAMED = 8;
 /** Unit of the sizes in `/proc/<pid>/statm` (proc(5)): a page, whose usual size this is. */

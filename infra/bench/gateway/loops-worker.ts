@@ -21,7 +21,7 @@ const { types } = JSON.parse(readFileSync(file, 'utf8')) as {
   readonly types: Readonly<Record<string, { readonly result: object }>>;
 };
 const common = { concurrency: 20, drainMs: 1_000, log: pino({ level: 'fatal' }) };
-/** Loops that start at a time: a thousand connections at once would be refused by the backlog of the socket. */
+/** Loops that start at a time: a thousand connections at once would exceed the backlog of the socket. */
 const AT_ONCE = 50;
 const delaysMs: number[] = [];
 

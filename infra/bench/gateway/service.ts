@@ -36,7 +36,7 @@ export async function startCoordinator(
     PUBLIC_URL: publicUrl ?? url,
     REDIS_URL: redis.url,
     LOG_LEVEL: 'warn',
-    // Simulated agents state an address each in `X-Forwarded-For`.
+    // The front and some simulated agents state client addresses in `X-Forwarded-For`.
     TRUSTED_PROXIES: '1',
     RATE_LIMIT_PROBES: MANY,
     RATE_LIMIT_CHECK: MANY,

@@ -17,8 +17,7 @@ export function makeKey(probeId: string): SimulatedKey {
 }
 
 /**
- * Writes the state after `probe:invite` and a first connection. A gateway reads the state of all agents within half a
- * second.
+ * Writes the state after `probe:invite` and a first connection. Callers wait some time for the gateway to read it.
  */
 export async function enrol(redisUrl: string, keys: readonly SimulatedKey[]): Promise<void> {
   const redis = new Redis(redisUrl);

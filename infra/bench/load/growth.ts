@@ -15,8 +15,7 @@ const POSTS = 400;
 /** Longest time for the POSTs of a round on a busy machine. */
 const AT_MOST_SECONDS = 60;
 /**
- * Duration of a round: longer than the deadline of an http check, 15 s, so that all checks of the last round have
- * ended.
+ * Least duration of a round: longer than the deadline of an http check, 15 s.
  */
 const ROUND_MS = 16_000;
 /** Request body with two locations, which match one sixteenth of the probes and all of them. */
@@ -35,7 +34,7 @@ export async function growth(): Promise<readonly Figure[]> {
       await Promise.all([sleep(ROUND_MS), inTurns(stages)]);
     }
     const rounds: (readonly Measured[])[] = [];
-    // Alternately, each compared with its neighbours, because the speed of the machine varies.
+    // Compared within a round, because the speed of the machine varies.
     for (let round = 0; round < ROUNDS; round += 1) {
       const [measured] = await Promise.all([inTurns(stages), sleep(ROUND_MS)]);
       rounds.push(measured);

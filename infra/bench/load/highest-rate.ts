@@ -19,13 +19,13 @@ const FINER_TRIES = 2;
 /** Share of the highest rate at which no process waits for a core. */
 const COMPARED_AT = 0.5;
 
-/** Multiple of the highest rate at which the service must refuse some checks. */
+/** Multiple of the highest rate that is tried as overload. */
 const OVERLOAD = 1.1;
 const JOB_MS = 20;
 
 /**
- * Finds the highest rate that holds briefly, holds it for long, and measures the effect of more load and of a second
- * coordinator; then the cost of the same jobs in a bare BullMQ on the same processors.
+ * Finds the highest rate that holds briefly, holds a part of it for long, and measures the effect of more load and of a
+ * second coordinator; then the cost of the same jobs in a bare BullMQ on the same processors.
  *
  * @param report folder for the report of the longest run
  */
@@ -82,7 +82,7 @@ async function service(lengths: Lengths, report: string | undefined): Promise<He
   });
 }
 
-/** Queueing above the highest rate: the service should refuse the excess early. */
+/** Dispatch p99 above the highest rate: low only if the service refuses the excess early. */
 async function overload(
   stage: Stage,
   { trySeconds: seconds, warmUpSeconds }: Lengths,

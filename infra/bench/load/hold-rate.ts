@@ -15,9 +15,9 @@ export const AFTER_FAILURE_MS = 5_000;
 
 export interface Held {
   readonly figures: readonly Figure[];
-  /** The highest rate that held briefly, or the lowest that was tried if none did. */
+  /** The highest rate that held briefly, or the lower bound of the search if none did. */
   readonly found: number;
-  /** Probe runs per second that were held for long. */
+  /** Probe runs per second that were held for long; 0 if no rate was. */
   readonly perSecond: number;
   /** CPU of Redis, coordinators and agents per probe run, µs. */
   readonly cpuUs: number;

@@ -21,7 +21,7 @@ export async function keepOnline(redisUrl: string, ids: readonly string[]): Prom
   };
 }
 
-/** A heartbeat with so much capacity that the queue is never too long for a further job. */
+/** A heartbeat with so much capacity that it never makes a coordinator refuse a further job. */
 const idle: Heartbeat = {
   v: 1,
   version: '0.1.0',

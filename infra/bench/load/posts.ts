@@ -7,8 +7,8 @@ import { end, startWorker } from './processes.ts';
 import { onStage } from './stage.ts';
 
 /**
- * POSTs before the first measured round: while V8 compiles, its threads take a quarter of the CPU time of a coordinator
- * after 12,000 POSTs, and a tenth of that of the lower bound, which has less code.
+ * POSTs before the first measured round: V8 still compiles after 12,000, and has more to compile in the coordinator
+ * than in the lower bound.
  */
 const WARM_UP = 24_000;
 const TURNS = 7;

@@ -38,7 +38,7 @@ interface StageOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Number of probes of a stage, unless a benchmark is about their number. */
+/** Number of probes of a stage, unless a benchmark needs another one. */
 export const PROBES = 20;
 /** Number of probes per check. */
 export const PER_CHECK = 5;

@@ -8,7 +8,7 @@ import { describeDelays } from './ticks.ts';
 
 const SCHEDULERS = new URL('schedulers-worker.ts', import.meta.url);
 
-/** BullMQ's job schedulers with an empty worker, after the coordinators: the lower bound of the delay. */
+/** BullMQ's job schedulers with an empty worker, on the Redis of the stage: the lower bound of the delay. */
 export async function schedulers(
   { redisPort }: Pick<Stage, 'redisPort'>,
   count: number,

@@ -131,8 +131,7 @@ async function commands(deployment: Deployment, target: TcpTarget): Promise<read
 }
 
 /**
- * Starts a check, and repeats the request while it is refused, as on a busy machine, so that all planned runs take
- * place.
+ * Starts a check, and repeats the request while it fails, as on a busy machine, so that all planned runs take place.
  */
 async function start({ client }: Deployment, { port }: TcpTarget, probes: readonly string[]): Promise<void> {
   for (let isStarted = false; !isStarted;) {
@@ -148,7 +147,7 @@ interface Spent {
   readonly comparison: string;
 }
 
-/** Redis commands per run by name, idle ones included, most frequent first. */
+/** Redis commands per run by name, idle ones included, rare ones omitted, most frequent first. */
 function byName(counts: ReadonlyMap<string, number>, runs: number): string {
   const spent = [...counts].map(([name, count]) => [name, count / runs] as const).filter(([, each]) => each >= 0.05);
   return spent

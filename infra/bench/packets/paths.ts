@@ -43,7 +43,7 @@ export async function hopsFound(lab: Netlab, peers: Peers, runner: CheckRunner):
   return figures;
 }
 
-/** Duration for a path on which every hop answers, and for one that ends in silence. */
+/** Durations for paths at a known distance, and for one that ends in silence. */
 export async function pathTimes(lab: Netlab, peers: Peers, runner: CheckRunner): Promise<readonly Figure[]> {
   const { address } = families[0];
   const tools = viewers(lab, peers, runner);

@@ -16,8 +16,7 @@ type Sample = () => Promise<readonly number[]>;
 
 /**
  * Difference between the measured round-trip times and the known delay of the link; all tools measure at the same time.
- * It includes the time of kernel and link, which is equal for all. `ping` and `fping` print hundredths of a
- * millisecond, the others more digits.
+ * It includes the time of kernel and link, which is equal for all. The tools print different numbers of digits.
  */
 export async function roundTripErrors(
   lab: Netlab,

@@ -13,7 +13,7 @@ interface Part {
   readonly run: (peers: Peers) => Promise<readonly Figure[]>;
 }
 
-/** Parts of the benchmark; each ends within ten minutes. */
+/** Parts of the benchmark, by name. */
 const parts: Readonly<Record<string, Part>> = {
   model: { description: 'the search for all paths without sockets: 1,000 runs of each shape', run: findsAllModelled },
   scamper: {

@@ -63,8 +63,8 @@ function watchEnd(page: Tab['page']): { readonly lost: Promise<never>; readonly 
 }
 
 /**
- * An exit status of 128 plus the number of a signal, such as 137 (SIGKILL) or 139 (SIGSEGV), means that the signal
- * ended the program.
+ * The exit status or the signal, if known. A status of 128 plus the number of a signal, such as 137 (SIGKILL) or 139
+ * (SIGSEGV), usually means that signal.
  */
 function statusOf(program: ChildProcess | null): string {
   const status = program?.exitCode ?? program?.signalCode ?? null;

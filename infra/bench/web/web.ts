@@ -21,8 +21,7 @@ const parts: Readonly<Record<string, Part>> = {
 };
 
 /**
- * Size of the page, and the time until a result is on the screen: five minutes on an idle machine, a multiple on a busy
- * one.
+ * Size of the page, tasks of its main thread, and the time until a result is on the screen; takes minutes.
  *
  * @param only the name of one part
  */

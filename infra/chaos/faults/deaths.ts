@@ -12,7 +12,7 @@ export const deaths: readonly Fault[] = [
       const { observer, random } = scene;
       const agent = pickAgent(scene);
       await observer.burst(anyCoordinator(scene), 6);
-      // By now the agent has jobs, of which some take three seconds and some have not started.
+      // By now jobs are queued or under way, some of which take three seconds.
       await sleep(random() * 30);
       await agent.part.kill();
       await observer.burst(anyCoordinator(scene), 3);

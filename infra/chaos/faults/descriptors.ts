@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { pickAgent, pickCoordinator, type Fault, type Scene } from './fault.ts';
 
-/** Limit of descriptors, fewer than any process has open. */
+/** Limit of descriptors, fewer than an agent or a coordinator has open. */
 const TOO_FEW = 10;
 /**
  * Duration of the fault at its full scale, longer than an agent caches its own addresses (5 s), and than two

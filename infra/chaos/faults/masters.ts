@@ -4,8 +4,8 @@ import { standStill } from '../processes.ts';
 import { pick, stillMs, type Fault, type Scene } from './fault.ts';
 
 /**
- * A cluster of masters without replicas: a fault of one makes a third of the keys unavailable, and after some seconds
- * all.
+ * Faults with a cluster of masters without replicas: without one of them a third of the keys is unavailable, and after
+ * some seconds all.
  */
 export const masters: readonly Fault[] = [
   {

@@ -11,7 +11,7 @@ const PASSWORD = 'stolen';
 /** Limit of connections of one agent's user. */
 const CONNECTIONS = 6;
 const LARGE = 'x'.repeat(3 * 1_048_576);
-/** Redis executes `AUTH` regardless of permissions, and reads the other requests before it refuses them. */
+/** Redis reads each of these requests before it executes or refuses it. */
 const largeRequests: readonly (readonly string[])[] = [
   ['AUTH', agentUser(THIEF), LARGE],
   ['HGETALL', LARGE],

@@ -6,7 +6,7 @@ import { openDirect, type Deployment } from '../deployment.ts';
 import { configure, pick, type Fault } from './fault.ts';
 import { redisUntil } from './redis.ts';
 
-/** Faults of a single Redis and its disk. */
+/** Faults of a single Redis and of disks, and forged results. */
 export const storeFaults: readonly Fault[] = [
   {
     name: 'Redis killed and started again on its append-only file',

@@ -31,7 +31,7 @@ function targetLoss(looks: readonly Look[]): {
     const row = traced.hops?.find(({ hop, responders }) => hop >= firstEnd && responders.some(isTarget));
     if (row === undefined) continue;
     const pool = own.filter(({ ttl }) => ttl >= row.hop);
-    // An answer that came after the end of the check is not a loss of the network.
+    // In truth, an answer that came after the end of the check is no loss.
     of += row.rtts.length;
     lost += row.rtts.filter((rtt) => rtt === null).length;
     trulyOf += pool.length;

@@ -25,7 +25,7 @@ const facts: ReadonlyMap<string, ProbeFacts> = new Map(
   ]),
 );
 
-/** Delay by the machine, in milliseconds, above which round-trip times really vary and replies overtake each other. */
+/** Delay by the machine, in milliseconds, above which round-trip times may vary and replies overtake each other. */
 const STEADY_MS = 5;
 const ofSlowMachines: readonly Claim[] = [
   { code: 'jitter_high' },

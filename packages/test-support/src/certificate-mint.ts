@@ -42,7 +42,7 @@ export interface OcspRequest {
   readonly revoked?: boolean;
 }
 
-/** A certificate authority for one test file, by the machine's `openssl`. */
+/** Issues certificates and OCSP responses with the machine's `openssl`. */
 export interface CertificateMint {
   readonly issue: (request: CertificateRequest) => Issued;
   /** An OCSP response in DER, valid for a day from now. */

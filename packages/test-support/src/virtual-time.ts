@@ -12,7 +12,7 @@ export async function inVirtualTime<T>(run: () => Promise<T>): Promise<T> {
   try {
     let isRunning = true;
     const running = run().finally(() => (isRunning = false));
-    // The asynchronous functions of Jest wait two milliseconds of real time for each timer.
+    // The asynchronous functions of Jest would wait real time for each timer.
     for (;;) {
       await new Promise((resolve) => inNextTurn(resolve));
       if (!isRunning) break;
