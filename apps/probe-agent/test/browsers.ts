@@ -7,7 +7,7 @@ import { join } from 'node:path';
 export interface BrowserFolder {
   readonly path: string;
   readonly contents: () => readonly string[];
-  /** Process ids of all browsers that used the folder, without zombies. */
+  /** Ids of the processes, without zombies, of the browsers that were seen to use the folder. */
   readonly processes: () => Promise<readonly number[]>;
   readonly remove: () => void;
 }
@@ -16,7 +16,7 @@ export function browserFolder(): BrowserFolder {
   const path = mkdtempSync(join(tmpdir(), 'vantage-agent-browsers-'));
   // An agent that runs as root starts browsers as another user, who must be able to traverse the folder.
   chmodSync(path, 0o711);
-  /** Only the main process has the folder in its command line, and it may exit first; remember its process group. */
+  /** Groups of the processes with the folder in their command line: others of a group lack it, and may exit later. */
   const groups = new Set<string>();
   // No browser of the folder is older than it. A pid that vanishes is forgotten, because a new process may get it.
   let older = new Set(readdirSync('/proc'));
@@ -25,7 +25,7 @@ export function browserFolder(): BrowserFolder {
     contents: () => readdirSync(path),
     processes: async () => {
       const listed = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-      // To read the files of all processes takes tens of milliseconds of CPU time, and this is polled.
+      // Not the files of all processes: this is polled, and reading them costs CPU time.
       const pids = listed.filter((pid) => !older.has(pid));
       older = new Set(listed.filter((pid) => older.has(pid)));
       const all = await Promise.all(

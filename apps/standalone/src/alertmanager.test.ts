@@ -26,7 +26,7 @@ interface Alert {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-/** Monitors have an interval of ten seconds at least: the time of this test is that of three of their ticks. */
+/** Waits for several ticks of a monitor, which are ten seconds apart at least. */
 describe('a monitor that turns bad', () => {
   const data = temporaryFolder();
   let target: Server;

@@ -71,7 +71,7 @@ export function comparable(series: Series): readonly (readonly [string, unknown]
   return [...series].map(([name, value]) => {
     if (!/_seconds($|\{)/.test(name) || /timestamp/.test(name)) return [name, value];
     const isPresent = Number.isFinite(value) && value >= 0;
-    // Go reports some microseconds even for phases that did not occur.
+    // blackbox_exporter may report some microseconds for phases that did not occur.
     return [name, /resolve|setup|lookup|connect"/.test(name) ? isPresent : isPresent && value > 0];
   });
 }

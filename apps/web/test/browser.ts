@@ -34,8 +34,8 @@ export interface SuiteBrowser {
 }
 
 /**
- * Contexts never share a renderer process, and a page that is loaded and examined by axe in a new one takes half as
- * much CPU time again: its heap grows from nothing, and the scripts are compiled again.
+ * All tabs are in one context, since contexts do not share a renderer process: in a new one the heap grows from
+ * nothing, and the scripts are compiled again.
  */
 export async function openSuiteBrowser(): Promise<SuiteBrowser> {
   const browser = await openBrowser(['--renderer-process-limit=1', '--disable-site-isolation-trials']);
@@ -61,7 +61,7 @@ export async function openSuiteBrowser(): Promise<SuiteBrowser> {
 /** A tab with its recorded faults. */
 export interface Tab {
   readonly page: Page;
-  /** Script and console errors, CSP violations, and requests to other origins. */
+  /** Script and console errors except failed loads, CSP violations, and requests to other origins. */
   readonly faults: string[];
   readonly close: () => Promise<void>;
 }
@@ -125,8 +125,8 @@ export async function axeViolations(page: Page): Promise<unknown> {
 }
 
 /**
- * As `axeViolations`, for a page of thousands of elements: contrast, on which axe spends most of its time, is examined
- * at one element of each kind, with the same text and the same backgrounds below it.
+ * As `axeViolations`, for a page of thousands of elements: contrast, which takes axe long to examine, is examined at
+ * one element of each kind, with the same style of text and the same backgrounds below it.
  */
 export async function axeViolationsOfKinds(page: Page): Promise<unknown> {
   return [

@@ -296,7 +296,7 @@ describe('the page of a check from a hundred probes', () => {
     await open(`/c/${tracerouteCheck.testId}`);
     const [id = ''] = await rows();
     await tab.page.click(`[data-probe="${id}"] .opener`);
-    // The hops load after the row has opened, and move what is below them: a click before that misses.
+    // The hops load after the row has opened, and move what is below them: a click before that may miss.
     await untilCount('.details .hops', 1);
     await untilCount('.raw', 1);
     expect(await count('.raw pre')).toBe(0);

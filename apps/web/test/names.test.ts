@@ -108,7 +108,7 @@ describe('checks and mistakes on the page', () => {
       expect(await tab.page.evaluate(`document.querySelector('#host').value`)).toBe('www.example.com');
       expect(await tab.page.evaluate('history.length')).toBe(entries);
 
-      // A header may be a password, and so may the part before “@”.
+      // A header may contain a password, and so may the part before “@”.
       await tab.page.click('input[value=http]');
       await press('Options');
       await tab.page.type('[data-field="options.headers"]', 'Authorization: secret');

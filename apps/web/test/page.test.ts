@@ -711,7 +711,7 @@ describe('the page', () => {
 
     // The bundler may split the script.
     expect(files.length).toBeGreaterThanOrEqual(5);
-    // The document, about 2 KiB, is counted uncompressed.
+    // The document is counted uncompressed.
     expect(sizes.reduce((sum, size) => sum + size, document.length)).toBeLessThan(80 * 1024);
   });
 });

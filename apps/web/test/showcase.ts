@@ -8,7 +8,7 @@ import { compareChecks, summarize } from '@vantage/summary';
 import { openPage, type Page, type PageAnswer } from '../serve/index.ts';
 import { world, worldChecks } from './world.ts';
 
-/** A fake service behind the page, for states that a real one reaches only by chance. */
+/** A fake service behind the page, for states that are hard to cause in a real one. */
 export interface Showcase {
   readonly url: string;
   readonly checks: Map<string, Check>;

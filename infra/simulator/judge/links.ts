@@ -4,7 +4,7 @@ import type { CaseRun } from '../run-cases.ts';
 import type { Complaint } from './complaint.ts';
 import { ownPassages } from './truth.ts';
 
-/** A link of the reported graph from a probe or an address to an address, and the number of other nodes between them. */
+/** A link of the reported graph between a probe or an address and an address, and the number of nodes between. */
 interface ShownLink {
   readonly from: string;
   readonly to: string;

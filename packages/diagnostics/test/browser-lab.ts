@@ -31,7 +31,7 @@ export interface LabReport {
   readonly canaries: readonly string[];
   /** Canaries that were reached; the page, its service worker and its redirects must reach none. */
   readonly touched: readonly string[];
-  /** Queries to the name server; a browser behind a proxy sends none. */
+  /** Queries to the name server; a browser behind the proxy must send none. */
   readonly questions: number;
   /** Hosts that the browser requested from the proxy. */
   readonly asked: readonly string[];
@@ -44,7 +44,7 @@ export interface LabReport {
   readonly pictureBytes: number;
 }
 
-/** Loads pages that try to reach canaries in every known way, and reports the reached ones. */
+/** Loads pages that try to reach canaries in many ways, and reports the reached ones. */
 export async function runLab(options: LabOptions): Promise<LabReport> {
   const { executablePath, pageAddress, pageHost, without, namespace, awaitTouched = [] } = options;
   const canaries = await startCanaries(options.canaries);

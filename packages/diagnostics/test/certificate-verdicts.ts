@@ -6,7 +6,7 @@ export interface CorpusExpectation {
   readonly chromiumFaults?: readonly number[];
   /** Every error that `openssl s_client -auth_level 2` prints, in its order. */
   readonly openssl: readonly string[];
-  /** True if curl accepts the certificate. If not, curl reports the first fault that OpenSSL finds. */
+  /** True if curl accepts the certificate. */
   readonly curl: boolean;
   /** `200`, or the error of the navigation. */
   readonly chromium: string;

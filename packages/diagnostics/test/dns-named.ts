@@ -21,7 +21,7 @@ export interface TrustedZone {
 }
 
 export interface NamedOptions {
-  /** Port on 127.0.0.1 of the only name server that it queries. */
+  /** Port on 127.0.0.1 of the name server that it queries about `zones`. */
   readonly authorityPort: number;
   readonly zones: readonly TrustedZone[];
   readonly certificate: Certificate;

@@ -25,7 +25,7 @@ export interface Searched {
   readonly flows: number;
   /** True if the search found all links that the answers prove. */
   readonly isComplete: boolean;
-  /** Links that do not exist. */
+  /** Links that were found and do not exist. */
   readonly wrong: readonly string[];
 }
 

@@ -25,7 +25,7 @@ export interface ResettingPort {
 }
 
 /**
- * Opens a port of 127.0.0.1 that accepts each connection and resets it at once, as load balancers without servers do.
+ * Opens a port of 127.0.0.1 that accepts each connection and resets it at once, as a load balancer without servers may.
  */
 export async function resettingPort(): Promise<ResettingPort> {
   const counted = new Int32Array(new SharedArrayBuffer(4));

@@ -18,7 +18,7 @@ export interface Asked {
 
 /** Reports of independent programs about a certificate. */
 export interface SecondOpinions {
-  /** All verification errors that `openssl s_client` prints. */
+  /** The verification errors that `openssl s_client` prints, each once. */
   readonly openssl: (asked: Asked) => Promise<readonly string[]>;
   /** True if curl accepts the certificate. */
   readonly curl: (asked: Asked) => Promise<boolean>;
@@ -105,7 +105,7 @@ export async function chromiumOpinion({
     env: { ...process.env, HOME: home },
     args: ['--no-sandbox', '--host-resolver-rules=MAP * 127.0.0.1'],
   });
-  // The network service is asked: to navigate a page to each server takes a new renderer process each time.
+  // The network service is asked: navigating a page to each server may start a renderer process each time.
   const page = await browser.newPage();
   const session = await page.createCDPSession();
   const { frameTree } = await session.send('Page.getFrameTree');

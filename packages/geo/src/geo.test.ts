@@ -19,7 +19,7 @@ const nowhere = unknownPlace;
 const quiet = { info: () => {}, warn: () => {} };
 
 let folder: string;
-/** An excerpt of the bundled data with two addresses; reading all of that data takes half a second. */
+/** An excerpt of the bundled data with two addresses, since reading all of that data takes long. */
 let excerpt: { readonly bundledCity: string; readonly bundledAsn: string };
 let geo: Geo;
 

@@ -10,7 +10,7 @@ keepCommandsYoung();
 
 const BATCHES = 20;
 const PER_BATCH = 200;
-/** Limit of growth per command; one that is kept takes more than 700 bytes. */
+/** Limit of growth per command; one that is kept takes far more. */
 const FREED_BYTES = 250;
 
 function oldBytes(): number {

@@ -23,7 +23,7 @@ export function compared<T extends CheckTypeName>(
   );
 }
 
-/** Compares two checks whose verdict is known: many comparisons need no summaries, which take three times as long. */
+/** Compares two checks whose verdict is known: without summaries, many comparisons take less time. */
 export function comparedWithVerdict<T extends CheckTypeName>(
   verdict: Verdict,
   type: T,

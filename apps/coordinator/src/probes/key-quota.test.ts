@@ -302,7 +302,7 @@ describe('an agent that sends what its permissions refuse, in megabytes', () => 
     socket.write(encode(['AUTH', username, password]), again);
   }
 
-  // Redis executes AUTH for every user; it reads all other commands completely before it refuses them.
+  // Redis executes AUTH for every user; it reads each other command completely before it executes or refuses it.
   it.each<readonly [string, string, number, readonly string[]]>([
     ['a login', 'auth', 8, ['AUTH', 'probe-auth', LARGE]],
     ['a key that is not its own', 'keys', 8, ['HGETALL', LARGE]],

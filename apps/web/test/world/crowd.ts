@@ -24,7 +24,7 @@ function idOf(id: string, round: number): string {
   return id.replace('-1', `-${1 + round}`);
 }
 
-/** A check of the world from the crowd; three quarters of those that fail there succeed. */
+/** A check of the world from the crowd; most copies of the probes that fail there succeed. */
 export function crowded(check: Check): Check {
   const base = Object.entries(check.results) as [string, Record<string, unknown>][];
   const good = base.find(([, { result }]) => result === 'success')![1];

@@ -1,6 +1,6 @@
 import type { Probe, Probes } from '@vantage/contract';
 
-/** Fictitious probes at real places; names and numbers are reserved for documentation (RFC 5398, RFC 5737). */
+/** Fictitious probes at real places; the AS numbers below are reserved for documentation (RFC 5398). */
 export const places: readonly (readonly [
   id: string,
   city: string,
@@ -23,7 +23,7 @@ export const places: readonly (readonly [
   ['syd-1', 'Sydney', 'AU', -33.87, 151.21],
 ];
 
-/** Approximate round-trip times from these places to Frankfurt, milliseconds. */
+/** Plausible round-trip times from these places to Frankfurt, milliseconds. */
 export const distances = [0.8, 7.9, 12.4, 28.6, 19.2, 84.3, 148.7, 201.4, 158.9, 121.3, 163.8, 232.6, 287.1];
 
 export const world: Probes = Object.fromEntries(

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 
 import { describe, expect, it } from '@jest/globals';
 
-/** Half of 60 MiB in small pieces is freed; the rest, in between and above, keeps malloc from returning it. */
+/** Half of many small pieces is freed; the rest, in between and above, keeps malloc from returning it. */
 const PROGRAM = `
 import { readFileSync } from 'node:fs';
 import { loadMemoryRelease } from ${JSON.stringify(fileURLToPath(new URL('libc.ts', import.meta.url)))};

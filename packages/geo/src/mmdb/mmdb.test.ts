@@ -163,7 +163,7 @@ describe('a file that stays on disk', () => {
       const [whole, onDisk] = [await readMmdb(content), await openMmdb(write(`${recordBits}.mmdb`, content))];
       const found = addresses.map((address) => onDisk.find(address));
 
-      // Jest takes seconds to compare so many.
+      // Jest is slow to compare so many.
       expect(addresses.filter((address, at) => !isDeepStrictEqual(found[at], whole.find(address)))).toEqual([]);
       expect(found.filter((one) => one !== null).length).toBeGreaterThanOrEqual(20_000);
       await onDisk.close();

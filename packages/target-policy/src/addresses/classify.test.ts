@@ -54,7 +54,7 @@ describe('the table of special-purpose prefixes', () => {
   it.each(rows.filter(([, row]) => row.refuse))('refuses the first and the last address of %s', (cidr) => {
     const prefix = parsePrefix(cidr)!;
 
-    // The IPv6 default is the only row with permitted rows at one of its ends, which are refused regardless.
+    // A refused row may contain permitted ones, but at none of its ends.
     expect(classifyAddress({ family: prefix.family, value: prefix.first }).refused).toBe(true);
     expect(classifyAddress(lastAddress(prefix)).refused).toBe(true);
   });

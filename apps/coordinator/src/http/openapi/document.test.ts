@@ -41,8 +41,7 @@ interface PublishedSchemas {
 let compiled: PublishedSchemas | undefined;
 
 /**
- * Compiles each schema of the document once, without Ajv's optimizer, which would take a third of the time of this
- * suite.
+ * Compiles each schema of the document once, without Ajv's optimizer, which would take long.
  */
 function publishedSchemas(): PublishedSchemas {
   if (compiled !== undefined) return compiled;

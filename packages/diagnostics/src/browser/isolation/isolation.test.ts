@@ -154,7 +154,7 @@ function removeNamespace(name: string): void {
     // Removed when empty, because others may use it.
     if (readdirSync('/etc/netns').length === 0) rmdirSync('/etc/netns');
   } catch {
-    // The namespace was never created.
+    // There may be no namespace to remove.
   }
 }
 

@@ -38,7 +38,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** Captures all pages concurrently: most of the time each waits for its page. */
+/** Captures all pages, in several browsers concurrently, since a capture mostly waits for its page. */
 function takeAll(): typeof colours {
   const lanes: Promise<unknown>[] = screenshots.map(() => Promise.resolve());
   return pages.map((page, index) => {

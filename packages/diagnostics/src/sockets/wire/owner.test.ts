@@ -32,7 +32,7 @@ describe('the owner of a packet', () => {
     const thrown: string[] = [];
     for (let round = 0; round < 3_000; round += 1) {
       const bytes = Uint8Array.from({ length: random() % 200 }, () => random() & 0xff);
-      // Makes half of them pass the first checks.
+      // Half of them begin like an ICMP error about an IPv4 packet.
       if (round % 2 === 0) bytes.set([11, 0, 0, 0, 0, random() & 0x3f, 0, 0, 0x45].slice(0, bytes.length));
       for (const family of [4, 6] as const) {
         for (const protocol of ['icmp', 'udp', 'tcp'] as const) {

@@ -264,7 +264,7 @@ function absolute(name: string): string {
   return name.endsWith('.') ? name : `${name}.${CORPUS_ZONE}`;
 }
 
-/** Queries to a validating resolver: reason, zone, name in it, type, our verdict, and delv's. */
+/** Queries to a validating resolver: reason, zone, name in it, type, the verdict of the check, and delv's. */
 const signatures = [
   ['good signatures', nsec, 'www', 'A', 'validated', 'fully validated'],
   ['good signatures of a missing type', nsec, 'www', 'MX', 'validated', 'negative response, fully validated'],

@@ -240,7 +240,7 @@ describe('a udp check', () => {
   });
 
   it('is an error of the probe where its kernel does not send', async () => {
-    // Every kernel refuses to send to a broadcast address without SO_BROADCAST, whatever the routes are.
+    // The kernel refuses to send to this broadcast address without SO_BROADCAST, whatever the routes are.
     const address = '255.255.255.255';
     const target = { host: address, address, family: 4 as const, addresses: [address], resolveMs: 0 };
     const admit = async () => ({ admitted: true, target }) as const;
