@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { historyNow } from './history.ts';
 
 const EVERY_MS = 250;
-/** Input to hash, about ten milliseconds of a core. */
+/** Input to hash: some milliseconds of a core. */
 const WORK = Buffer.alloc(4 * 1_024 * 1_024);
 /** Delays up to this are not reported: they are normal on a shared core. */
 const WAITS_MS = 60;

@@ -17,7 +17,7 @@ export interface Internet {
 }
 
 const PREFIX = 'vantage-simulator';
-/** Queue of packets for the simulator, long enough that none is lost without a log entry. */
+/** Length of the queue to the simulator: a packet that finds it full is lost, and is not in the log. */
 const QUEUE_PACKETS = 100_000;
 
 /** Creates the internet of the cases. Namespaces of runs that died are removed first. */

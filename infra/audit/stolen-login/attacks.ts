@@ -23,7 +23,7 @@ export interface Attack {
 /** Size of a job: the largest request that the API accepts. */
 export const JOB_BYTES = MAX_BODY_BYTES;
 
-/** Size of a value, slightly less than the largest that Redis accepts. */
+/** Size of a value, slightly less than the largest that the Redis of a service accepts. */
 const LARGE = { bytes: 5_100_000 };
 const repeated = (text: string, times: number): readonly string[] => Array.from({ length: times }, () => text);
 

@@ -4,7 +4,7 @@ import { tryRate } from './hold-rate.ts';
 import { countCpu } from './processes.ts';
 import { onStage, PROBES, type Lengths, type Stage } from './stage.ts';
 
-/** Probe runs per second, at one service at a time: so few that no process waits for a core. */
+/** Probe runs per second, at one service at a time: few, so that processes hardly wait for a core. */
 const RATE = 200;
 /** Seconds at `RATE` before the first turn, in which V8 compiles what a coordinator runs often. */
 const WARM_UP_SECONDS = 40;

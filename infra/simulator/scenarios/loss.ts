@@ -88,7 +88,7 @@ export const loss: readonly Scenario[] = [
     target: { answers: 0.5 },
     options: { queries: 10 },
     pingOptions: { count: 16 },
-    // Answers in any order look like loss.
+    // A target that leaves out answers at random looks like one behind loss.
     truth: { ...atTarget, verdicts: ['up', 'degraded', 'partial'] },
   },
   lossy('lossandlimit', 4, {

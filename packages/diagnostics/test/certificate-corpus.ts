@@ -20,7 +20,7 @@ export interface CorpusServer extends CorpusExpectation {
 
 export interface CertificateCorpus {
   readonly servers: readonly CorpusServer[];
-  /** Roots and server certificates that clients trust. */
+  /** Roots that clients trust; below, server certificates that they trust. */
   readonly roots: readonly Issued[];
   readonly trustedServers: readonly Issued[];
 }

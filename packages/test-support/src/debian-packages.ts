@@ -102,7 +102,7 @@ async function download(folder: string, state: string, packages: readonly string
 
 const UNLOCKED = ['-o', 'Debug::NoLocking=1'];
 
-/** The parsed lists are cached in `cache`: parsing costs seconds of CPU, and images often disable apt's cache. */
+/** The parsed lists are cached in `cache`: parsing costs CPU time, and images often disable apt's cache. */
 async function apt(cache: string, args: readonly string[]): Promise<void> {
   const options = [`Dir::Cache=${cache}`, 'Dir::Cache::pkgcache=pkgcache.bin', 'Dir::Cache::srcpkgcache='];
   await run('apt-get', [

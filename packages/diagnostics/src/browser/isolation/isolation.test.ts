@@ -21,7 +21,7 @@ const itOfItsOwn = itNeeding(
   process.env['CI'],
 );
 
-/** Flags without which packets leak. */
+/** Prefixes of the flags without which packets leak. */
 const leaky = ['--proxy-bypass-list', '--webrtc', '--force-webrtc', '--host-resolver'];
 
 /** Address of the page. It represents the internet, and only a test namespace has it. */

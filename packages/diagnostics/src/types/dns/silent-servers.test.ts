@@ -92,7 +92,7 @@ describe('a resolver (unbound) that may deny names from cached NSEC records', ()
   /** A name for each first letter, so that no cached NSEC record covers all made-up names. */
   const letters = Array.from({ length: 36 }, (_, index) => index.toString(36));
 
-  /** `example.` is signed. The server of `silent.example.` is silent. */
+  /** `example.` is signed. The server of `silent.example.` is silent by default. */
   const startLab = async (silence: (query: WireQuery) => readonly Uint8Array[] = () => []) => {
     const silent = await startDnsServer(silence);
     stops.push(() => silent.close());
