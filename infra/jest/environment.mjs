@@ -3,7 +3,7 @@ import { ModuleMocker } from 'jest-mock';
 
 import { rememberProcess } from './process-state.mjs';
 
-/** The global object of the worker itself. What a suite changes in it is restored when the suite ends. */
+/** The global object of the worker itself. When a suite ends, its properties with a name are restored. */
 export default class WorkerEnvironment {
   global = globalThis;
   moduleMocker = new ModuleMocker(globalThis);

@@ -41,8 +41,8 @@ const file = (path: string): string => fileURLToPath(new URL(path, import.meta.u
 
 /**
  * Runs the real agent in a network of namespaces and adds jobs directly to its queue, over Redis or through a
- * gateway, without any validation by a coordinator: every check type on every address, name, redirect, resolver and
- * delegation that leads to a forbidden destination. Packets that leave the agent's machine are counted on the wire.
+ * gateway, without any validation by a coordinator: checks of addresses, names, redirects, resolvers and delegations
+ * that lead to a forbidden destination (`canaryJobs`). Packets that leave the agent's machine are counted on the wire.
  *
  * @throws if there can be no such network (`networkMissing`), or if the lab does not work
  */

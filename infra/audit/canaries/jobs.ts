@@ -32,8 +32,8 @@ export const redirects: readonly string[] = [
 ];
 
 /**
- * Jobs of every check type for every address, notation and name that must not be touched; also by way of redirects,
- * resolvers and delegations, and the ports of Redis and the gateway.
+ * Jobs of every check type for addresses, notations and names that must not be touched; others lead there by redirects,
+ * resolvers and delegations, or to the ports of Redis and the gateway.
  */
 export function canaryJobs(): readonly CanaryJob[] {
   const hosts = [...Object.keys(CANARIES), ...OWN, ...SPELLINGS];

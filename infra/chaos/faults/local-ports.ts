@@ -25,7 +25,7 @@ export const localPorts: readonly Fault[] = [
       const { host, link, line } = pickAgent(scene);
       const free = await takePort();
       host?.leavePort(free.port);
-      // In half of the runs the agent loses its connection, and cannot open another one.
+      // In about half of the runs the agent loses its connection, and cannot open another one.
       if (random() < 0.5) (link ?? line)?.cut();
       await observer.burst(anyCoordinator(scene), 4);
       await sleep(LASTS_MS * scale);
