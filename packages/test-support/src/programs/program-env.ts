@@ -1,6 +1,6 @@
 /**
- * The environment of a program that a test or command starts: of its own environment only PATH and the compile cache,
- * which makes a start cheaper.
+ * The environment of a program that a test or command starts: the settings, PATH, and the compile cache, which makes a
+ * start cheaper.
  */
 export function programEnv(
   settings: Readonly<Record<string, string | undefined>> = {},
