@@ -94,7 +94,7 @@ export interface AppOptions {
   readonly version: string;
   /** Aborted when the service stops: held requests are then answered with the current state. */
   readonly stopping: AbortSignal;
-  /** Run before everything else; they observe requests and never answer them. */
+  /** Run before the endpoints; they observe requests and never answer them. */
   readonly observers?: readonly RequestHandler[];
   readonly log: Logger;
 }
@@ -109,7 +109,7 @@ export type TrustedProxies = number | readonly string[];
 export function createApp(options: AppOptions): Express {
   const links = createLinks(options.publicUrl);
   const web = options.isGatewayOnly === true ? undefined : openPage(links.publicUrl);
-  // Strict routing: each resource has exactly one path, as caches, rate limits and the OpenAPI document assume.
+  // Strict routing: a path that differs in case, or by a slash at its end, is another path.
   const router = express.Router({ caseSensitive: true, strict: true });
   const health = [showHealth, showReadiness(options.readiness, options.warnings)];
   const endpoints = options.isGatewayOnly === true ? health : [...publicEndpoints(options, links, web), ...health];

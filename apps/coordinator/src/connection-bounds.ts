@@ -8,7 +8,7 @@ export interface ConnectionBounds {
 }
 
 const MOST = 10_000;
-/** Connections of one client, of `MOST` in all: more than a load test from one machine opens. */
+/** Connections of one client, of `MOST` in all. */
 const MOST_PER_CLIENT = 2_000;
 /** File descriptors for Redis, the files and the process itself. */
 const RESERVED = 256;

@@ -35,11 +35,11 @@ export interface Core extends Omit<CheckService, 'scripts' | 'tasks'> {
    * @param origin of the service's public URL
    */
   readonly openGateway: (origin: string) => Gateway;
-  /** Stores the service's public URL in Redis for `probe:invite`. */
+  /** Stores the service's public URL in Redis for the operator's commands. */
   readonly announceUrl: (url: string) => void;
-  /** The probes as of the last refresh; none without Redis. Never rejects. */
+  /** The probes as of the last refresh; none if they cannot be read. Never rejects. */
   readonly knownProbes: () => Promise<readonly KnownProbe[]>;
-  /** Never rejects; without Redis no probe is healthy. */
+  /** Never rejects; no probe counts as healthy if they cannot be read. */
   readonly ready: () => Promise<{
     readonly redis: boolean;
     readonly healthyProbes: number;
@@ -50,9 +50,9 @@ export interface Core extends Omit<CheckService, 'scripts' | 'tasks'> {
     /** Background tasks whose current run has taken about ten seconds or more. */
     readonly stalledTasks: readonly string[];
   }>;
-  /** A connection that fails at once while Redis is unavailable; for the counters of rate limits. */
+  /** A connection for the counters of rate limits: commands fail at once while Redis is unavailable. */
   readonly rateLimitRedis: Redis;
-  /** Stops background tasks and closes the connections within three seconds. */
+  /** Stops background tasks and closes the connections; each wait has a limit. */
   readonly close: () => Promise<void>;
 }
 

@@ -24,9 +24,7 @@ import { openTelemetry } from './telemetry/telemetry.ts';
 const NAME_TIMEOUT_MS = 500;
 /** Longest wait for Redis at the start; after it the server listens all the same, and reports not ready. */
 const LISTENS_WITHIN_MS = 2_000;
-/**
- * Interval at which freed memory is returned to the system: malloc keeps some 10 MiB that the start and requests free.
- */
+/** Interval at which freed memory is returned to the system, of which malloc keeps a part. */
 const RELEASE_MEMORY_EVERY_MS = 10_000;
 
 async function run(config: Config, { log, dropped }: OpenLog): Promise<void> {
@@ -104,7 +102,7 @@ function stopWhenTold(stop: () => Promise<void>, log: Logger): void {
     );
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopOnce(signal));
-  // Only with an IPC channel: the parent process has exited.
+  // Only with an IPC channel: the parent process has exited or closed it.
   process.once('disconnect', () => stopOnce('disconnect'));
 }
 

@@ -90,7 +90,7 @@ export async function startServer(
   if (options.behindProxies !== true) boundConnections(server, options.maxConnectionsPerClient ?? mostPerClient);
   // An expectation other than 100-continue may be ignored (RFC 9110 section 10.1.1); Node's default 417 has no body.
   server.on('checkExpectation', (request, response) => void server.emit('request', request, response));
-  // A body that is too large is refused without `100 Continue`.
+  // No `100 Continue` for a body that is too large by its header.
   server.on('checkContinue', (request, response) => {
     if (Number(request.headers['content-length'] ?? 0) <= MAX_BODY_BYTES) response.writeContinue();
     server.emit('request', request, response);

@@ -33,13 +33,11 @@ export interface AdminParts extends Omit<RedisNodes, 'close'> {
 export interface Handover {
   /** File for the environment; if undefined, it is part of the result. */
   readonly envFile: string | undefined;
-  /** True if Node trusts the certificate of Redis without a further CA. */
+  /** True to leave the CA of Redis out of the environment. */
   readonly noCa: boolean;
 }
 
-/**
- * Writes the user, then the record, so that every listed probe can work. An existing user keeps its passwords.
- */
+/** Writes the user, then the record. An existing user keeps its passwords. */
 export async function addProbe(parts: AdminParts, record: ProbeRecord, handover: Handover): Promise<AdminResult> {
   const { id } = record;
   const before = await agreedUser(parts.nodes, id);

@@ -3,7 +3,7 @@ import { hashPassword, newPassword, writeUser } from '../probes/access/redis-use
 import { openRedisNodes } from '../probes/access/redis-nodes.ts';
 
 /**
- * Creates Redis users with new passwords, for a program that starts the agents itself.
+ * Writes Redis users with new passwords, which replace those of existing users.
  *
  * @returns the `REDIS_URL` for the agent of each probe
  * @throws if Redis is unreachable or does not allow the creation of users

@@ -27,7 +27,7 @@ const descriptions = {
   'key:remove': 'Removes an API key; coordinators refuse it within two seconds.',
 } as const satisfies Record<keyof typeof usages, string>;
 
-/** Options of key commands; some of them have another meaning for probe commands. */
+/** Options of key commands; some have another meaning for other commands. */
 const keyOptions: readonly (readonly [option: string, meaning: string])[] = [
   ['--scopes <scope>,...', `Scopes: ${Object.keys(keyScopes).join(', ')}.`],
   ['--limit <number>', `Requests a minute to each endpoint; default: ${DEFAULT_KEY_LIMIT}.`],

@@ -1,6 +1,6 @@
 import type { ProbeRecord } from '@vantage/contract';
 
-/** Options of `probe:invite`. */
+/** The arguments of `probe:invite`, apart from output and metrics address. */
 export interface Invitation {
   readonly id: string;
   /** The record to write; the existing one stays if absent. */

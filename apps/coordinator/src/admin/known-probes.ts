@@ -7,7 +7,7 @@ import { createProbeValidators } from '../probes/registry/probe-validators.ts';
 import { createRedisClock } from '../redis/clock.ts';
 
 /**
- * Reads all probes as a coordinator does, once.
+ * Reads all probes as a coordinator does, once, and stores when they were last seen.
  *
  * @param refusal why Redis refuses writes; undefined if it does not
  */

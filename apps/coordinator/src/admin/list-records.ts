@@ -10,7 +10,7 @@ import type { AdminParts } from './credentials.ts';
 import { readKnownProbes } from './known-probes.ts';
 import type { AdminResult } from './output.ts';
 
-/** Prints the records with agent, metrics address and the state of the user on each node. */
+/** Returns the records with agent and metrics address; `data` also has the state of the user on each node. */
 export async function listRecords({ redis, nodes, unreachable, limited }: AdminParts): Promise<AdminResult> {
   const addresses = await readMetricsAddresses(redis);
   const probes = await Promise.all(
@@ -33,7 +33,7 @@ export async function listRecords({ redis, nodes, unreachable, limited }: AdminP
   return { said: [], warnings, done: true, data: { probes }, lines };
 }
 
-/** The agent of a probe for `probe:list`: the fields of `GET /probes/agents`, and those that only operators see. */
+/** The agent of a probe for `probe:list`; of one with a key also fields that only operators see. */
 async function listAgent(redis: Redis, probe: KnownProbe): Promise<object> {
   const { key, copied } = probe.access ?? NO_ACCESS;
   const agent = { ...describeAgent(probe), key };

@@ -7,7 +7,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const DEFAULT_FOLDER = '.vantage';
 
 /**
- * Uses the Redis of a service that `npm start` runs, if the environment names none.
+ * Adds the Redis of a service that `npm start` runs to the environment, if it names none.
  *
  * @param folder data folder, if given explicitly: then it takes precedence over `REDIS_URL`
  * @returns undefined if no service runs on an explicit folder
@@ -34,7 +34,7 @@ function redisOf(folder: string): { readonly REDIS_URL?: string } {
 /** Removes `--data FOLDER` or `--data=FOLDER` from the arguments. */
 export function takeDataFolder(args: readonly string[]): {
   readonly args: readonly string[];
-  /** Empty if the flag has no value. */
+  /** Empty if the flag has no value; undefined without the flag. */
   readonly folder: string | undefined;
 } {
   const at = args.findIndex((arg) => arg === '--data' || arg.startsWith('--data='));

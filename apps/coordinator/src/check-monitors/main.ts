@@ -1,6 +1,7 @@
 /**
  * `npm run -s monitors:check FILE`: reads a file of monitors as the coordinators do, with the target policy of this
- * environment (`TARGET_ALLOW` …). Each fault is a line `FILE:LINE: …` on stderr; exit status 1.
+ * environment (`TARGET_ALLOW` …), and as if `WEBHOOK_SECRET` were set. Each fault of the content is a line
+ * `FILE:LINE: …` on stderr; exit status 1.
  */
 import { readFileSync } from 'node:fs';
 

@@ -1,6 +1,6 @@
 import type { FinalOutcome } from '@vantage/contract';
 
-/** A final result that has just been committed. */
+/** A final result of an agent that has just been committed. */
 export interface FinalResult {
   readonly checkId: string;
   readonly probe: string;
@@ -17,9 +17,9 @@ export interface FinalResult {
   readonly traceparent: string | undefined;
 }
 
-/** Callbacks that count events of checks. None may throw. */
+/** Callbacks that observe checks. None may throw. */
 export interface CheckMetrics {
   readonly created: (type: string, probes: number, tookMs: number) => void;
-  /** @param lagMs time since the result was written; may be slightly negative because clocks differ */
+  /** @param lagMs time since `writtenAtMs`; may be negative, because clocks differ */
   readonly committed: (final: FinalResult, lagMs: number) => void;
 }

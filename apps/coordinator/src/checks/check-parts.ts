@@ -22,7 +22,7 @@ import { createDeadlines, type Deadlines } from './store/deadlines.ts';
 import { createJobQueues, type JobQueues } from './store/job-queues.ts';
 import { createResultBudget, type ResultBudget } from './store/result-budget.ts';
 
-/** A job may wait this long in the queue: deadlines allow for it, except those of scrapes with a short timeout. */
+/** Default of `longestQueueMs`. */
 const LONGEST_QUEUE_MS = 2_000;
 const SCREENSHOTS_MAX_BYTES = 256 * 1_048_576;
 
@@ -38,7 +38,7 @@ export interface CheckServiceOptions extends Pick<IngestDependencies, 'lookUpPla
   readonly clientResultsMaxBytes?: number | undefined;
   /** Longest expected queueing time of a job at a probe, milliseconds. Default 2 s. */
   readonly longestQueueMs?: number | undefined;
-  /** Time for which results are kept after their check is completed. */
+  /** Longest time for which results are kept after their check is completed. */
   readonly retentionSeconds: number;
   /** Time that a pending screenshot adds to the deadline of its check, milliseconds. Default 15 s. */
   readonly screenshotBudgetMs?: number | undefined;
@@ -48,7 +48,7 @@ export interface CheckServiceOptions extends Pick<IngestDependencies, 'lookUpPla
   readonly checkTypes?: Readonly<Record<string, AnyCheckType>>;
 }
 
-/** Dependencies of every stage. */
+/** Dependencies that several stages share. */
 export interface Shared {
   readonly deadlines: Deadlines;
   readonly retentionMs: number;

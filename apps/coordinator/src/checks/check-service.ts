@@ -30,13 +30,13 @@ import { WithdrawnProbes } from './withdrawn-probes.ts';
 
 /** Interval of polls for due deadlines, and at which stream entries of committed inline results are released. */
 const EXPIRE_EVERY_MS = TICK_MS;
-/** Interval of polls for suspended and removed probes; pending checks are read only after a change of the probes. */
+/** Interval of polls for suspended and removed probes. */
 const WITHDRAWN_EVERY_MS = TICK_MS;
-/** Notifications can be lost, so every active stream is also read at this interval. */
+/** Notifications can be lost, so every stream known to have entries is also read at this interval. */
 const DRAIN_EVERY_MS = 1_000;
 /** Interval at which the probes that take screenshots are checked for liveness. */
 const WATCH_EVERY_MS = 1_000;
-/** Every n-th read of the probe list also takes over stream entries that a dead coordinator had claimed. */
+/** Every n-th read of the probe list also takes over stream entries that a coordinator has held for `CLAIM_IDLE_MS`. */
 const CLAIM_EVERY = 4;
 const CLAIM_IDLE_MS = 3_000;
 /** Interval at which completed checks are added to the result budget. */
@@ -64,9 +64,9 @@ export interface CheckService {
   readonly live: LiveChecks;
   readonly idempotencyStore: IdempotencyStore;
   readonly counters: Readonly<Counters>;
-  /** Bytes of stored results, as of the last count. */
+  /** Use and limits of the memory for results, as of the last count. */
   readonly resultBudget: () => BudgetStatus;
-  /** Resolves after the first successful read of the probe list. Never rejects. */
+  /** Resolves after the first successful read of the probe list and of the state of Redis. Never rejects. */
   readonly started: Promise<void>;
   readonly followers: Followers;
   readonly scripts: readonly Script[];
@@ -114,7 +114,7 @@ export function createCheckService(store: Store, probes: ProbeService, options: 
   };
 }
 
-/** @param hasStarted called after the probe list was read */
+/** @param hasStarted called each time that the probe list and the state of Redis were read */
 function readProbes(
   { replicas, master }: Store,
   { directory }: ProbeService,

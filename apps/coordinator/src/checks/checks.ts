@@ -3,7 +3,7 @@ import type { AnyCheckType, Check, InputError, Screenshot } from '@vantage/contr
 /** A request that passed its schema and the target policy. */
 export interface AcceptedRequest {
   readonly checkType: AnyCheckType;
-  /** `host` as the client wrote it; part of the response. */
+  /** `host` as the client wrote it, with `between` the names of both probes; part of the response. */
   readonly submittedHost: string;
   /** Parameters of the diagnostic: canonical host, and options with defaults. */
   readonly params: { readonly host: string; readonly options: Readonly<Record<string, unknown>> };
@@ -14,16 +14,13 @@ export interface AcceptedRequest {
   readonly between?: readonly [string, string] | undefined;
   /** With `between`: the host that each of the two probes measures, in place of that in `params`. */
   readonly hosts?: ReadonlyMap<string, string> | undefined;
-  /**
-   * Orders equally good probes: equal text selects the same ones while they are online. By default their order is
-   * random.
-   */
+  /** Orders probes, without regard to load: equal text orders the same ones equally. By default the order is random. */
   readonly steadyBy?: string | undefined;
 }
 
 export type Creation =
   | { readonly created: true; readonly checkId: string; readonly probes: readonly string[] }
-  /** Unknown probe names, or unknown or malformed locations. */
+  /** Unknown probe names, or invalid locations. */
   | { readonly created: false; readonly reason: 'invalid'; readonly errors: readonly InputError[] }
   /** No online probe matches and supports the type. */
   | { readonly created: false; readonly reason: 'no-probe'; readonly detail: string }
@@ -45,16 +42,16 @@ export interface EarlyStart {
   readonly onLikely: () => void;
 }
 
-/** Checks as the HTTP layer uses them. */
+/** Checks as the HTTP layer and monitors use them. */
 export interface Checks {
   /**
-   * Selects probes, calls `admit`, writes the record and enqueues one job per online probe.
+   * Selects probes, calls `admit`, writes the record and enqueues one job per online probe, and one for a screenshot.
    *
-   * @param client the client to whose budget the results count
+   * @param client digest of the client to whose budget the results count; `monitors` for all monitors
    * @param id given if another coordinator may have started the same check; it is started once only
    * @param first digest of client and `Idempotency-Key`, which names the idempotency record
    * @throws StoreUnavailable if Redis does not accept the check
-   * @throws QueuesFull if the probes have no capacity
+   * @throws QueuesFull if selected probes have no capacity and others cannot take their place
    */
   readonly create: (
     request: AcceptedRequest,

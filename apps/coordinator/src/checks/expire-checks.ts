@@ -19,10 +19,7 @@ import {
 /** A poll waits while this many checks are ending, and starts to end about as many others at most. */
 const AT_ONCE = 100;
 
-/**
- * Longest normal duration of one ending. A poll waits for an ending that takes longer, so that `/readyz` reports the
- * task.
- */
+/** Longest normal duration of one ending. A poll waits for an ending that takes longer. */
 const LONGEST_ENDING_MS = 10_000;
 
 /** Longest wait for the last results: a probe that never stops writing must not delay the end of a check. */
@@ -57,16 +54,16 @@ interface Ending {
 /**
  * Ends every check whose deadline has passed: missing results become `timeout`, the screenshot is given up, waiting
  * jobs are removed. Every coordinator does so for all checks, without a lease: it is idempotent.
- * A poll does not wait for the endings: on a slow connection each takes several round trips, and other due checks would
- * end late.
+ * A poll does not wait for the endings that it starts: on a slow connection each takes several round trips, and other
+ * due checks would end late.
  */
 export class CheckExpiry {
   readonly #dependencies: ExpiryDependencies;
   readonly #nowMs: () => number;
   readonly #endings = new Map<string, Ending>();
   /**
-   * Checks that were completed and are still among the due ones until the result budget has counted them, with the time
-   * (monotonic clock, milliseconds): none is ended again within `LOOK_AGAIN_MS`.
+   * Checks that have ended and may still be among the due ones, with the time (monotonic clock, milliseconds): none is
+   * ended again within `LOOK_AGAIN_MS`.
    */
   #ended = new Map<string, number>();
 
@@ -84,7 +81,7 @@ export class CheckExpiry {
   }
 
   /**
-   * Starts to end the due checks.
+   * Starts to end the due checks; none in a grace period or while the gate is closed.
    *
    * @returns true if more checks may be due
    * @throws StoreUnavailable
@@ -93,7 +90,7 @@ export class CheckExpiry {
     const { redis, clock, deadlines, isGrace, gate } = this.#dependencies;
     await this.#waitForCapacity();
     const sentAt = performance.now();
-    // Checks that are ending, or have ended and are not counted yet, are still in the set of due checks.
+    // Checks that are ending, or have ended, may still be in the set of due checks.
     const limit = AT_ONCE + this.#endings.size + this.#ended.size;
     const { nowMs, due } = await onStore(redis, () => deadlines.due(limit));
     clock.observe(nowMs, sentAt);

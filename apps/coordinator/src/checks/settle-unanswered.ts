@@ -62,7 +62,7 @@ export async function settleUnanswered(
   return said.filter((word) => word === 'applied').length;
 }
 
-/** Reads a record; undefined if the check is unknown or was removed for its budget. */
+/** Reads a record; undefined if the check is unknown or evicted. */
 export async function readKept(redis: Redis, id: string): Promise<CheckRecord | undefined> {
   try {
     return await readCheck(redis, id);

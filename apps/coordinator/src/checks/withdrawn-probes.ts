@@ -15,13 +15,13 @@ import { pendingProbes, readKept, settleUnanswered, type SettleDependencies } fr
 import { withdrawnResult } from './store/synthetic-results.ts';
 
 /**
- * Time after a change of the probes in which pending checks are read again: coordinators learn of the change within
- * about a second, and until then may give the probe further checks.
+ * Time after a change of the probes in which pending checks are read again: a coordinator that has not learnt of the
+ * change may give the probe further checks.
  */
 const REPEAT_FOR_MS = 5_000;
 /** Maximum number of checks that are read or ended at once. */
 const AT_ONCE = 200;
-/** Longest wait for the last results of a probe. */
+/** Longest wait for the last results of the probes. */
 const LAST_LOOK_MS = 500;
 /** Interval at which the list of jobs that were taken out of queues is read. */
 const NOTES_EVERY_MS = 500;
@@ -31,7 +31,7 @@ export interface WithdrawnProbesDependencies extends SettleDependencies {
   readonly directory: Pick<ProbeDirectory, 'changes'>;
   readonly ingest: Pick<Ingest, 'drain'>;
   readonly screenshots: Pick<CheckScreenshots, 'passOn'>;
-  /** True for a grace period after an outage of Redis, in which results are still expected. */
+  /** True for a grace period after an outage of Redis, in which no result is ended. */
   readonly isGrace: () => boolean;
   /** While closed, no result is written. */
   readonly gate: Pick<MasterGate, 'isOpen'>;
@@ -134,7 +134,7 @@ async function endThese(
   }
 }
 
-/** The probes of each check that is not completed. */
+/** All probes of each check that is not completed. */
 async function readPending(redis: Redis): Promise<ReadonlyMap<string, readonly string[]>> {
   const ids = await redis.zrange(redisKeys.deadlines, '0', '-1');
   const pending = new Map<string, readonly string[]>();

@@ -35,9 +35,9 @@ export type AdmitAgent = (
 ) => Promise<void>;
 
 const UPLOADS_MOST_BYTES = 64 * 1024 * 1024;
-/** Agents that lose this gateway return within this time, multiplied by their number: about 300 per second. */
+/** Milliseconds that each connected agent adds to `returnOverMs`: about 300 agents per second. */
 const RETURN_MS_EACH = 1_000 / 300;
-/** Maximum time over which all agents of a gateway return. */
+/** Maximum of `returnOverMs`. */
 const RETURN_MOST_MS = 60_000;
 
 export function createAdmitAgent(options: AdmitAgentOptions): AdmitAgent {
@@ -60,7 +60,7 @@ export function createAdmitAgent(options: AdmitAgentOptions): AdmitAgent {
     if (!connects.admits(probe)) return socket.close(1013, 'too many connections');
     const connection = open(agent, socket, hasOther);
     await connections.add(connection);
-    // Reads the state again: a change since the admission has reached no listener.
+    // Reads the state again: a change since the admission may have reached no listener.
     applyAccess(connection, await enrolment.accessOf(probe), beats);
     const returnOverMs = Math.min(RETURN_MOST_MS, Math.ceil(connections.all().length * RETURN_MS_EACH));
     const { state, suspensions } = admission;

@@ -5,8 +5,8 @@ import type { Beats } from './beats.ts';
 import type { AgentConnection } from './connection/connection.ts';
 
 /**
- * Starts to give jobs to an approved agent. Disconnects an agent that may no longer work or was suspended meanwhile,
- * which ends its jobs.
+ * Starts to give jobs to an approved agent. Disconnects an agent that may no longer work, whose key was replaced, or
+ * that was suspended meanwhile.
  */
 export function applyAccess(connection: AgentConnection, now: AgentAccess, beats: Pick<Beats, 'remove'>): void {
   const { fingerprint, suspensions, socket } = connection;

@@ -13,7 +13,7 @@ import type { AgentConnection } from './connection/connection.ts';
 import type { Connections } from './connections.ts';
 import { MAX_READ_BYTES, removeHeartbeatScript, writeHeartbeatScript } from './heartbeat-scripts.ts';
 
-/** The heartbeats of a gateway's agents: written on change; they expire with the lease of the gateway. */
+/** The heartbeats of a gateway's agents, written on change and regularly. */
 export interface Beats {
   /** Writes the heartbeat of a probe if it has changed or is due to be written again. */
   readonly beat: (probe: string) => void;
@@ -21,11 +21,11 @@ export interface Beats {
   readonly beatAll: () => void;
   /** Writes all heartbeats again, because Redis may have lost some. */
   readonly rewriteAll: () => void;
-  /** Removes the heartbeat of a connection, so that its probe is offline at once. */
+  /** Removes the heartbeat of a connection, unless a newer one of the same key has written it. */
   readonly remove: (connection: AgentConnection) => void;
   /**
    * To be called when a connection has ended. If it was the newest of its probe, removes the heartbeat of an agent that
-   * drains or was silent, and writes that of any other again.
+   * drains or was silent, and writes that of any other again with a short life.
    */
   readonly ended: (connection: AgentConnection) => void;
 }

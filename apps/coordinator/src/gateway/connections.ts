@@ -11,7 +11,7 @@ import { forgetConnectionScript } from './jobs/job-scripts.ts';
 export interface Connections {
   readonly all: () => readonly AgentConnection[];
   readonly of: (probe: string) => readonly AgentConnection[];
-  /** The newest connection of a probe: only its heartbeat counts. */
+  /** The newest connection of a probe at this gateway: only its heartbeat counts. */
   readonly current: (probe: string) => AgentConnection | undefined;
   /** Adds a connection; closes or retires older ones of the same probe, on every gateway. Rejects without Redis. */
   readonly add: (connection: AgentConnection) => Promise<void>;
@@ -20,7 +20,7 @@ export interface Connections {
   readonly isConnected: (probe: string, instance: string) => Promise<boolean>;
   /** True if a gateway holds a connection of another instance. */
   readonly hasOther: (probe: string, instance: string) => Promise<boolean>;
-  /** Renews the lease of this gateway. True if Redis had none: at first, after a stall, or if Redis lost its data. */
+  /** Renews the lease of this gateway. True if Redis had none: at first, or after a stall, say. */
   readonly beat: () => Promise<boolean>;
   readonly close: () => void;
 }
@@ -44,7 +44,7 @@ class GatewayConnections implements Connections {
   private readonly id: string;
   /** Connections by probe, oldest first. */
   private readonly known = new Map<string, readonly AgentConnection[]>();
-  /** Ended connections that are still listed in Redis, because it was unavailable. */
+  /** Ended connections that may still be listed in Redis. */
   private readonly ended = new Set<AgentConnection>();
   readonly close: () => void;
 
@@ -112,9 +112,7 @@ class GatewayConnections implements Connections {
     return `${this.id} ${counter}`;
   }
 
-  /**
-   * Closes older connections of the same instance, which its agent has given up, and retires those of other instances.
-   */
+  /** Closes older connections of the same instance, and retires those of other instances; only at this gateway. */
   private overtake(probe: string, counter: number, instance: string): void {
     for (const older of this.of(probe)) {
       if (older.counter >= counter) continue;
@@ -132,7 +130,7 @@ class GatewayConnections implements Connections {
     this.ended.delete(connection);
   }
 
-  /** Reads the connections of all agents, because announcements may have been lost with the connection to Redis. */
+  /** Reads the connections of each probe that is connected here, because announcements may have been lost. */
   private async lookForNewer(): Promise<void> {
     for (const { probe } of this.all()) {
       const connected = await this.redis.hgetall(redisKeys.agentConnections(probe));

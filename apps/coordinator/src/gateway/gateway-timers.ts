@@ -5,19 +5,16 @@ import type { Connections } from './connections.ts';
 
 const LOOK_EVERY_MS = 1_000;
 /**
- * Number of polls in which every queue is read once, because announcements of jobs may be lost. More than 100
- * connections take longer, because a poll reads `MOST_LOOKS` queues at most.
+ * Number of polls in which each connection looks for jobs once, because announcements of jobs may be lost. More than
+ * 100 connections take longer, because at a poll `MOST_LOOKS` of them look at most.
  */
 const LOOK_AT_ALL_WITHIN_LOOKS = 10;
 const MOST_LOOKS = 10;
-/** Interval of status updates: the load in a heartbeat is at most this old. */
+/** Interval at which heartbeats are examined for changes. */
 const STATUS_EVERY_MS = 2_000;
 /** Interval of the search for silent connections: twice that of the pings of agents. */
 const LOOK_FOR_QUIET_MS = 4_000;
-/**
- * Interval of pongs while a message arrives slowly. After two pings without an answer, an agent looks for another
- * gateway.
- */
+/** Interval of pongs while a message arrives slowly; half of that of the pings of agents. */
 const ANSWER_PARTS_MS = 1_000;
 
 /**

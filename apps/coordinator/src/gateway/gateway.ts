@@ -35,7 +35,7 @@ export interface Gateway {
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer, address: string | undefined) => void;
   /** Connections of agents whose identity was verified. */
   readonly size: () => number;
-  /** Hands its agents to other gateways and closes. Never rejects. */
+  /** Asks its agents to leave, closes their connections after some seconds, and stops. Never rejects. */
   readonly close: () => Promise<void>;
 }
 
@@ -135,7 +135,7 @@ class AgentGateway implements Gateway {
   };
 
   /**
-   * Applies a change of an agent's state. The change is read again, because a poll that began before the agent enrolled
+   * Applies a change of an agent's state. The state is read again, because a poll that began before the agent enrolled
    * may end after it.
    */
   private async applyChange(probe: string, told: AgentAccess): Promise<void> {
@@ -145,7 +145,7 @@ class AgentGateway implements Gateway {
   }
 }
 
-/** Counts the bytes read from a TCP socket; always 0 for another stream, of which only whole frames are noticed. */
+/** Returns a function that counts the bytes read from a TCP socket; for another stream it always returns 0. */
 function bytesReadOf(socket: Duplex): () => number {
   return () => (socket instanceof Socket ? socket.bytesRead : 0);
 }
@@ -173,7 +173,7 @@ function watchAttempt(socket: Duplex, attempt: Extract<Attempt, { admitted: true
   socket.on('error', () => undefined);
 }
 
-/** Gives no more jobs, and asks the agents to reconnect elsewhere before it closes. */
+/** Gives no more jobs, asks the agents to connect elsewhere, waits, and closes the remaining connections. */
 async function handOver(connections: Connections): Promise<void> {
   for (const { socket, stopJobs } of connections.all()) {
     stopJobs();

@@ -60,8 +60,8 @@ export async function shakeHands(
 }
 
 /**
- * True if agent and gateway speak a common version. Otherwise closes the connection and shows the operator why, unless
- * another instance does the work of the probe.
+ * True if the gateway speaks the agent's version. Otherwise records why for the operator, unless another instance of
+ * the probe's agent is connected, and closes the connection.
  */
 export async function agreeOnVersion(
   { hello }: AdmittedAgent,
@@ -81,7 +81,7 @@ export async function agreeOnVersion(
   return false;
 }
 
-/** Names the faulty field, for developers of other agents. */
+/** Says what is wrong with a first message that is no hello, for developers of other agents. */
 function faultOfHello(frame: Frame, message: AgentMessage | undefined): string {
   if (message !== undefined) return `the first message must be a hello, not ${message.t}`;
   return frame.kind === 'message'

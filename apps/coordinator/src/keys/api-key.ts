@@ -16,7 +16,7 @@ const end = Type.Union([time, Type.Null()]);
 const keySecretSchema = Type.Object({
   prefix: Type.String({ pattern: '^[a-z0-9]{8}$', description: 'Visible part of the text.' }),
   hash: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the secret part.' }),
-  /** Set when a rotation replaces the secret. */
+  /** Set when a rotation with an overlap replaces the secret. */
   expiresAt: end,
 });
 
@@ -29,7 +29,7 @@ export const apiKeySchema = Type.Object({
   allow: Type.Array(Type.String({ maxLength: 64 }), { maxItems: MOST_NETWORKS }),
   createdAt: time,
   expiresAt: end,
-  /** Newest first; two during the overlap of a rotation. */
+  /** Newest first; two after a rotation with an overlap. */
   secrets: Type.Array(keySecretSchema, { minItems: 1, maxItems: 2 }),
 });
 

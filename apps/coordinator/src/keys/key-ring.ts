@@ -8,10 +8,7 @@ import { onStore } from '../redis/store.ts';
 import { createKeyReader, isExpired, type ApiKey } from './api-key.ts';
 import { isSecretOf, readKeyText } from './key-text.ts';
 
-/**
- * Polling interval: while Redis is available and this process does not stall, a removed or replaced key is refused no
- * later than this plus a tenth (the jitter of ticks) and two round trips.
- */
+/** Polling interval. */
 export const LOOK_EVERY_MS = 500;
 /** All keys are read again at this interval, even if the revision is unchanged. */
 const READ_ALL_EVERY_MS = 30_000;
@@ -31,7 +28,7 @@ export interface KeyRing {
    */
   readonly find: (text: string) => FoundKey;
   /**
-   * Reads the keys if they have changed.
+   * Reads the keys if they have changed, or were last read `READ_ALL_EVERY_MS` ago.
    *
    * @throws StoreUnavailable
    */
@@ -46,7 +43,7 @@ interface Entry {
 
 export function createKeyRing(redis: Redis, clock: RedisClock, log: Log): KeyRing {
   const readKey = createKeyReader();
-  /** Keys by their visible prefix; undefined before the first read. */
+  /** Secrets by their visible prefix; undefined before the first read. */
   let entries: ReadonlyMap<string, Entry> | undefined;
   let known: ReadonlyMap<string, { readonly json: string; readonly key: ApiKey | undefined }> = new Map();
   let revision: string | null = null;

@@ -14,7 +14,8 @@ export interface KeyStore {
   /**
    * Writes or replaces a record.
    *
-   * @param change gets the record, if there is one; returns the new one, or undefined to change nothing
+   * @param change gets the record, if there is one; returns the new one, or undefined to change nothing. Called again
+   *   after a concurrent change
    * @throws what `change` throws; Error for an invalid record, or if concurrent changes won every time
    */
   readonly change: (

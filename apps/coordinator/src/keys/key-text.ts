@@ -2,7 +2,7 @@ import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto
 
 import { API_KEY } from '@vantage/contract';
 
-/** A parsed API key. */
+/** The parts of the text of an API key. */
 export interface KeyText {
   readonly prefix: string;
   readonly secret: string;

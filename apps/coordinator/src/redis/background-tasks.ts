@@ -14,23 +14,20 @@ export interface BackgroundTask {
 }
 
 export interface BackgroundTasks {
-  /** Names of the tasks whose current run has taken ten seconds or more. */
+  /** Names of the tasks whose current run has taken `STALLED_TICKS` or more. */
   readonly stalled: () => readonly string[];
   /** Starts no more runs. Resolves when the current ones have ended. */
   readonly stop: () => Promise<void>;
 }
 
 /**
- * All tasks start at common ticks, so that their commands share a write and their replies a read: each write or read
- * wakes this process or Redis, which costs an idle service more than the commands themselves.
+ * Tasks start at common ticks, so that their commands share a write and their replies a read: each write or read wakes
+ * Redis or this process.
  */
 export const TICK_MS = 250;
 /** Largest random part added to a tick, so that coordinators do not poll in step. */
 const JITTER = 0.1;
-/**
- * Number of ticks after which a run counts as stalled; each command of a task ends within seconds. A stall of the
- * process counts as one tick.
- */
+/** Number of ticks after which a run counts as stalled. A stall of the process counts as one tick. */
 const STALLED_TICKS = 10_000 / TICK_MS;
 
 /** Starts all tasks; an error in one does not affect the others. */

@@ -1,9 +1,7 @@
 import { redisKeys } from '@vantage/contract';
 import type { Redis } from 'ioredis';
 
-/**
- * A subscriber sends no commands, so these pings are the only way to detect a dead connection by the socket timeout.
- */
+/** A subscriber sends no other commands: without these pings the socket timeout would not detect a dead connection. */
 const PING_EVERY_MS = 2_000;
 
 const HINT_PATTERN = redisKeys.resultNotification('*');
@@ -37,7 +35,7 @@ export interface Channels {
 }
 
 /**
- * Called with the id of a probe that has written something, and the content of the notification; without an id after
+ * Called with the id of a probe and the content of a notification about what was written for it; without an id after
  * each subscription at Redis, because notifications may have been missed.
  */
 export type OnHint = (probe?: string, said?: string) => void;

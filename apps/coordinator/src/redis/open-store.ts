@@ -26,7 +26,7 @@ export interface StoreOptions {
 
 /** The connections of a coordinator, and state derived from them. */
 export interface Store {
-  /** Connection for requests of clients. */
+  /** Connection for requests of clients, and for adding jobs. */
   readonly requests: Redis;
   /** Connection for background tasks, so that their commands do not delay requests. */
   readonly background: Redis;

@@ -25,7 +25,7 @@ const serverStates = new Set([
 /** Errors of a server that is reachable but cannot write. */
 const writeRefusals = new Set(['MISCONF', 'OOM', 'READONLY', 'NOREPLICAS']);
 
-/** Errors in our own code. They must be logged, so they must not be taken for faults of a server or connection. */
+/** Names of errors that count as faults of this program. */
 const programErrors = new Set(['TypeError', 'SyntaxError', 'ReferenceError', 'RangeError', 'AssertionError']);
 
 /** The NOPERM error of Redis 7 for a command inside a script begins so. */

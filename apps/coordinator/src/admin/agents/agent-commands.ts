@@ -80,7 +80,7 @@ function originFaults(url: string, announced: string | undefined): readonly stri
   ];
 }
 
-/** Approves an agent. The location of its address is only suggested; with `usePlace` it goes into the record. */
+/** Approves an agent. With `usePlace` the location of its address goes into the record; else it is only suggested. */
 export async function approve(
   { redis, records }: AgentCommandDependencies,
   id: string,
@@ -156,7 +156,7 @@ export function readPlace(json: string | undefined): SeenPlace | undefined {
   return json === undefined ? undefined : (JSON.parse(json) as SeenPlace);
 }
 
-/** The record with the location of the agent's address; undefined if the geo data has no country for it. */
+/** The record with location and network of the agent's address; undefined if the geo data has no country for it. */
 function withPlace(record: ProbeRecord, place: SeenPlace | undefined): ProbeRecord | undefined {
   if (typeof place?.countryCode !== 'string') return undefined;
   const { countryCode, city = null, latitude = null, longitude = null, isp, asn } = place;

@@ -14,7 +14,7 @@ export interface Validity {
 }
 
 /**
- * The certificate that a TLS server presents. It is not verified, so that an expired certificate is returned as well.
+ * The validity of the certificate that a TLS server presents. It is not verified: an expired one is accepted.
  * No data is sent after the handshake.
  *
  * @returns undefined if the TLS handshake fails, or pauses for five seconds
@@ -36,8 +36,7 @@ export async function certificateOf(host: string, port: number): Promise<Validit
 }
 
 /**
- * The validity of that certificate of a PEM text which expires first; undefined if there is none. A text with several
- * usually has an old and a new CA.
+ * The validity of that certificate of a PEM text which expires first; undefined if there is none.
  */
 export function firstToEnd(pem: string): Validity | undefined {
   const each = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];

@@ -4,15 +4,10 @@ import { error, ok, warning, type DoctorFinding } from './finding.ts';
 
 const SAMPLES = 3;
 const NOTICED_MS = 2_000;
-/**
- * Clock offset at which the finding becomes an error: by a clock this slow, a certificate that a public CA has just
- * issued may not be valid yet. Certificates of `probe:tls` begin a day before they are issued.
- */
+/** Clock offset at which the finding becomes an error. */
 const WRONG_MS = 10 * 60_000;
 
-/**
- * Compares the clock of this machine with that of Redis. Deadlines do not depend on it; certificates, keys and logs do.
- */
+/** Compares the clock of this machine with that of Redis. */
 export async function checkClock(redis: Redis): Promise<DoctorFinding> {
   let best = { offMs: 0, roundTripMs: Number.POSITIVE_INFINITY };
   for (let sample = 0; sample < SAMPLES; sample += 1) {

@@ -8,7 +8,7 @@ const TOO_LITTLE_BYTES = 64 * 1_048_576;
 /** File systems without a disk, by their numbers in statfs(2): tmpfs and ramfs. */
 const memoryTypes: ReadonlySet<number> = new Set([0x01021994, 0x858458f6]);
 const FEW_INODES = 100;
-/** Free inodes below which Redis may fail: a rewrite creates four files, and saving users one. */
+/** Free inodes below which the finding is an error: a rewrite and the saving of users create files. */
 const TOO_FEW_INODES = 8;
 
 /**

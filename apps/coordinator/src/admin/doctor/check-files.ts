@@ -14,8 +14,7 @@ import { count, error, ok, reasonOf, warning, type DoctorFinding } from './findi
 
 const DAY_MS = 86_400_000;
 /**
- * Older data puts moved networks in the wrong place. Files of the operator are meant to be replaced every month or two;
- * the bundled data is as old as its release.
+ * Age in days above which geo data is a warning, by its origin. Older data puts moved networks in the wrong place.
  */
 const OLD_DAYS = { operator: 120, bundled: 365 };
 
@@ -32,7 +31,7 @@ type Files = Pick<
   | 'targetDeny'
 >;
 
-/** Checks the files that the settings name, read in the same way as by a coordinator. */
+/** Checks the geo data, modules and monitors, read from the same files as by a coordinator with these settings. */
 export async function checkFiles(config: Files, now = new Date()): Promise<readonly DoctorFinding[]> {
   return [...(await checkGeo(config, now)), ...(await checkModules(config)), ...(await checkMonitors(config))];
 }

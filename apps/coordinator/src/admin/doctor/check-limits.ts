@@ -1,12 +1,12 @@
 import type { Config } from '../../config.ts';
 import { warning, type DoctorFinding } from './finding.ts';
 
-/** Limits from which on one client can occupy probes, or flood a target: far above the defaults, 20 and 1,200. */
+/** Limits from which on there is a warning: far above the defaults, 20 and 1,200. */
 const BOUNDS = { check: 10_000, target: 100_000 };
 
 type Limits = Pick<Config, 'rateLimitCreateCheck' | 'targetLimit'>;
 
-/** Warns of rate limits so high that one client can occupy all probes, or flood a target. */
+/** Warns of rate limits so high that one client can occupy all probes, or clients can flood a target. */
 export function checkLimits({ rateLimitCreateCheck, targetLimit }: Limits): readonly DoctorFinding[] {
   const remedy = 'Lower it; a client that needs more gets an API key with a separate limit (docs/keys.md).';
   return [

@@ -39,7 +39,7 @@ export async function checkProxies(config: ProxiesConfig): Promise<readonly Doct
   return proxiesFinding(config, sighting);
 }
 
-/** @param sighting undefined if `/me` does not answer */
+/** @param sighting undefined if `/me` did not answer both requests with an address */
 export function proxiesFinding(config: ProxiesConfig, sighting: Sighting | undefined): readonly DoctorFinding[] {
   const { url, trustedProxies, isConfigured } = config;
   if (sighting !== undefined) {

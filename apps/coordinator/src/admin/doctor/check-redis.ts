@@ -7,9 +7,9 @@ const OLDEST_MAJOR = 7;
 const FULL_AT = 0.95;
 /** Used share of `maxmemory` or `maxclients` that is a warning. */
 const NEARLY_FULL_AT = 0.8;
-/** Connections of an agent that connects to Redis: three, and for a moment after an outage twice as many. */
+/** Connections allowed for each agent that connects to Redis. */
 const PER_REDIS_AGENT = 6;
-/** Connections of all other programs of the service (docs/operations.md, "Components"). */
+/** Connections allowed for all other programs of the service (docs/operations.md, "Components"). */
 const PER_DEPLOYMENT = 100;
 
 /**

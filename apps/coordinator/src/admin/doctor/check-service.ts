@@ -13,8 +13,8 @@ const UNTRUSTED = 'its certificate leads to no CA that this machine trusts, as a
 const TRUST_IT =
   'Set NODE_EXTRA_CA_CERTS to a PEM file with that CA for this command, and VANTAGE_CA_FILE for agents, or use a certificate of a public CA.';
 /**
- * Remaining validity that is a warning. ACME clients usually renew 30 days before the end, so this little means that a
- * renewal failed.
+ * Remaining validity below which there is a warning, less than the 30 days before the end at which many ACME clients
+ * renew.
  */
 const WARN_DAYS = 14;
 
@@ -77,8 +77,8 @@ function checkTransport(url: string): readonly DoctorFinding[] {
 }
 
 /**
- * A proxy that does not forward upgrades blocks all remote agents. Makes one attempt only, because a gateway limits
- * failures.
+ * Examines whether agents can connect: a proxy may not forward upgrades. Makes one attempt only, because a gateway
+ * limits failures.
  */
 async function checkGateway({ url, isGatewayOn, isGatewayUsed }: PublicAddress): Promise<readonly DoctorFinding[]> {
   if (!isGatewayOn) return [];

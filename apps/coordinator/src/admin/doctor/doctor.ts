@@ -12,16 +12,16 @@ import { count, error, worstOf, type DoctorFinding } from './finding.ts';
 
 /** Exit codes of Nagios plugins, by the worst finding. */
 const EXIT = { ok: 0, warning: 1, error: 2 } as const;
-/** Exit code if the doctor could examine nothing. */
+/** Exit code if the arguments or `adminSettings` cannot be used. */
 const UNKNOWN = 3;
 
 export const doctorUsage = 'doctor [--data <folder>] [--json]';
 
 /**
  * Finds present and imminent problems of a deployment: Redis and its disk, clocks, certificates, probes and their
- * agents, the public address, the files of the settings. Changes nothing.
+ * agents, the public address, the files of the settings. Changes nothing but the times at which probes were last seen.
  *
- * @returns the exit status: 0 nothing found, 1 warnings, 2 errors, 3 the arguments or settings cannot be used
+ * @returns the exit status: 0 nothing found, 1 warnings, 2 errors, 3 the arguments or `adminSettings` cannot be used
  */
 export async function runDoctor(
   args: readonly string[],

@@ -26,13 +26,13 @@ const FULL_REMEDY =
   'Raise maxclients of Redis, and its limit of open files (ulimit -n) above that; until then coordinators and agents ' +
   'that lose their connection do not get another. CLIENT LIST in redis-cli shows whose the connections are.';
 const MIB = 1_048_576;
-/** Remaining days of the certificate of Redis that are a warning; `probe:tls` renews a certificate at 30 days. */
+/** Remaining days of the certificate of Redis below which there is a warning; `probe:tls` renews below as many. */
 const CERTIFICATE_WARN_DAYS = 30;
-/** Remaining days of a CA certificate that are a warning. */
+/** Remaining days of a CA certificate below which there is a warning. */
 const CA_WARN_DAYS = 180;
 
 /**
- * All findings through Redis, and on its certificates.
+ * All findings through Redis, on its certificates, and on the service at its public address.
  *
  * @param config undefined if the coordinator's settings are invalid
  */
@@ -154,7 +154,7 @@ async function examineRedis(
   ];
 }
 
-/** A write without effect, as coordinators use to detect refused writes. */
+/** Tries a write without effect, as coordinators do. Returns why it failed; undefined if it did not. */
 async function writeRefusal(redis: Redis): Promise<string | undefined> {
   try {
     await redis.rpushx(redisKeys.writeTest, '');

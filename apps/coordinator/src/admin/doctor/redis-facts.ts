@@ -7,13 +7,13 @@ export interface RedisFacts {
   readonly server: string;
   /** Fields of `INFO`. */
   readonly info: ReadonlyMap<string, string>;
-  /** Parameters of `CONFIG GET`; undefined if the login or the provider refuses it. */
+  /** The `PARAMETERS`, by `CONFIG GET`; undefined if it fails. */
   readonly config: ReadonlyMap<string, string> | undefined;
 }
 
 const PARAMETERS = ['client-output-buffer-limit', 'appendfsync', 'dir', 'save'] as const;
 
-/** Reads every server that takes writes: one, or each master of a cluster. */
+/** Reads the connected server, or each master of a cluster. */
 export async function readRedisFacts(redis: Redis): Promise<readonly RedisFacts[]> {
   return Promise.all(mastersOf(redis).map(readServer));
 }

@@ -17,7 +17,7 @@ import { isKeyCommand, keyUsages, readKeyArguments, type KeyCommand } from './ke
  * Runs an operator command on API keys, without administrator rights in Redis.
  *
  * @param args the command (`key:add`, `key:list`, `key:rotate`, `key:remove`) and its arguments
- * @returns the exit code: 0 success, 1 failure in Redis, unknown or existing key, 2 invalid arguments
+ * @returns the exit code: 0 success, 1 failure, such as an unknown or existing key, 2 invalid arguments
  */
 export async function runKeyAdmin(
   args: readonly string[],

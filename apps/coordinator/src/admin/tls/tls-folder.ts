@@ -40,8 +40,9 @@ export function readCa(folder: string): string | undefined {
 
 /**
  * Creates the CA for Redis, once, and issues the certificate of Redis unless there is one of this CA that fits its key,
- * has all hosts and lasts longer than `RENEW_BELOW_MS`. Keys are readable by their owner only. The key of the CA has a
- * separate folder, because Redis does not need it, and may be kept elsewhere after a certificate was issued.
+ * has all hosts and lasts longer than `RENEW_BELOW_MS`; with `renew` in any case. Keys are readable by their owner
+ * only. The key of the CA has a separate folder, because Redis does not need it, and may be kept elsewhere after a
+ * certificate was issued.
  *
  * @throws if a certificate must be issued without the key of the CA, or if a file cannot be read or written
  */

@@ -97,8 +97,9 @@ async function createCheck(
 }
 
 /**
- * Starts a check if the rate limits admit it. On a single server, the start is pipelined with the rate-limit command:
- * Redis runs the two in this order, and the start has no effect unless the rate-limit script has written the grant.
+ * Starts a check if the rate limits admit it. On a single server, the start may be pipelined with the rate-limit
+ * command: Redis runs the two in this order, and such a start has no effect unless the rate-limit script has written
+ * the grant.
  *
  * @returns false if the check is not admitted
  */
@@ -136,8 +137,8 @@ function selectWithCapacity(
   known: readonly KnownProbe[],
   { checkType: { type }, limit, probes, locations, steadyBy }: AcceptedRequest,
 ): Selection {
-  // Equally good probes are ordered at random for each check, to spread the load; with `steadyBy` by a hash of that
-  // text, so that equal texts select equal probes.
+  // Equally good probes are ordered at random for each check, to spread the load; with `steadyBy` without regard to
+  // load and by a hash of that text, so that equal texts order them equally.
   const order =
     steadyBy === undefined ? { tieBreak: 'random' as const } : { tieBreak: rankBy(steadyBy), ignoresLoad: true };
   const asked = { type, limit, probes, locations, ...order };

@@ -8,7 +8,7 @@ import { recordFields, watchedScreenshot, writeCheck, type NewCheck } from '../s
 import { recordLua } from '../store/check-scripts.ts';
 import { JOB_OPTIONS, type JobQueues } from '../store/job-queues.ts';
 
-/** The job of one probe in a new check. */
+/** A job of a new check: that of a probe, or the screenshot's. */
 export interface NewJob {
   readonly probe: string;
   /** The job id of BullMQ. */
@@ -21,8 +21,8 @@ export interface NewJob {
  * in between, expiry finds the deadline and the record.
  *
  * @returns the outcome of each job, in order, after all replies; a failure of one probe's queue affects its job only
- * @throws ClockSteppedBack, not on a Cluster, if the times of the check are ahead of the clock of Redis; nothing was
- * written
+ * @throws ClockSteppedBack, not on a Cluster, if the time of creation is ahead of the clock of Redis by more than
+ * `CLOCK_STEP_MS`; nothing was written
  * @throws NotGranted, not on a Cluster, if the grant of the check is missing; nothing was written
  * @throws if the check is refused or its state is unknown; parts of it may have been written
  */
@@ -83,9 +83,9 @@ interface Start {
 }
 
 /**
- * Starts a check in one script: separate commands were more than half of the cost of a POST. The jobs are BullMQ's, and
- * a test compares them with those of `Queue.add`; the events, the counter and the settings that `Queue.add` writes too
- * are left out: nothing reads them, and they were half of the script. If an agent has broken its queue, only the job of
+ * Starts a check in one script, which costs less than separate commands. The jobs are BullMQ's, and a test compares
+ * them with those of `Queue.add`; the events, the counter and the settings that `Queue.add` writes too are left out:
+ * nothing reads them. If an agent has broken its queue, only the job of
  * that queue fails.
  *
  * The keys of the queues are not declared, so the script works on single servers only.

@@ -16,8 +16,8 @@ export interface IdempotencyRecord {
 
 export type Claim =
   /**
-   * This request is the first with its key. `keep` stores its response; `release` frees the key if no check was
-   * created. Neither rejects.
+   * No request with this key is known, or the request has none. `keep` stores its response; `release` frees the key,
+   * for a request that created no check. Neither rejects.
    */
   | {
       readonly kind: 'first';
@@ -49,7 +49,7 @@ export interface IdempotencyStore {
 
 export interface IdempotencyTimes {
   readonly keepMs: number;
-  /** Lifetime of a lock, longer than a creation takes: the lock of a coordinator that died expires. */
+  /** Lifetime of a lock, so that the lock of a coordinator that died expires. */
   readonly leaseMs: number;
   readonly waitMs: number;
 }

@@ -11,8 +11,7 @@ export interface ProbeLoadOptions {
 
 /**
  * Admission control: estimates each probe's queueing delay from the jobs dispatched by this coordinator and the length
- * of the probe's queue. A check is refused at once if its job would wait too long, instead of being accepted and
- * expired.
+ * of the probe's queue.
  */
 export interface ProbeCapacity {
   /**
@@ -22,7 +21,7 @@ export interface ProbeCapacity {
   readonly hasCapacity: (probe: KnownProbe, type: string) => boolean;
   /** Records dispatched jobs. Their ends arrive as events; a check whose end is missed is forgotten after `lastsMs`. */
   readonly added: (checkId: string, probes: readonly string[], type: string, lastsMs: number) => void;
-  /** Forgets the jobs of a check that was rolled back. */
+  /** Forgets the jobs of a check, such as one that was not started. */
   readonly removed: (checkId: string) => void;
   /** Number of checks with jobs believed to be running or queued. */
   readonly size: () => number;
@@ -134,7 +133,7 @@ class LoadOfProbes implements ProbeCapacity {
     return lane;
   }
 
-  /** The share of a probe's capacity that jobs of a type use; at 1, another one would wait too long. */
+  /** The share of a probe's capacity that jobs of a type use; at 1 they use all of it. */
   private share(usage: TypeUsage, capacity: number, nowMs: number): number {
     const most = (capacity * this.longestWaitMs) / Math.max(expectedMs(usage, nowMs), 1);
     return usage.jobs.size / Math.max(capacity, most);

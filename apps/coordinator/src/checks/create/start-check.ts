@@ -94,7 +94,7 @@ async function start(
   const { probes, offline, screenshot } = chosen;
   const type = checkType.type;
   const ofResults = createdAt + Math.ceil(checkType.budgetMs(params));
-  // Only the check waits for its screenshot; the agents get the earlier deadline.
+  // Only the check waits for its screenshot; the jobs of the probes get the earlier deadline.
   const deadlineAt = ofResults + (screenshot?.state === 'pending' ? screenshotBudgetMs : 0);
   const request = JSON.stringify(publicRequest(checkType, { ...params }));
   const record = { id, type, host: submittedHost, between, request, createdAt, deadlineAt, ...chosen };
@@ -146,7 +146,7 @@ function newJobs(
   return [...jobs, { probe, id: screenshotJobId(id), job: screenshotJob(id, params, deadlineAt) }];
 }
 
-/** Returns the job of a probe: the same object for all probes, unless they measure different hosts. */
+/** Returns a function that makes a probe's job: the same object for all probes, unless they measure different hosts. */
 function jobsOf(
   job: Job,
   checkType: AcceptedRequest['checkType'],

@@ -5,7 +5,7 @@ import { acknowledge } from './result-stream.ts';
 
 /**
  * Ids of processed entries that are not acknowledged yet. If they are lost, the entries are processed again, which is
- * idempotent. The next tick acknowledges them, well before another coordinator would claim the entries.
+ * idempotent.
  */
 export interface Acknowledgements {
   readonly add: (probe: string, ids: readonly string[]) => void;
@@ -32,7 +32,7 @@ export function createAcknowledgements(redis: Redis): Acknowledgements {
     try {
       return await command(ids);
     } catch (error) {
-      // Other errors mean that the key is no stream any more: there is nothing to acknowledge.
+      // After another error, such as that of a key that is no stream any more, the ids are dropped.
       if (isStoreFault(error)) add(probe, ids);
       throw error;
     }

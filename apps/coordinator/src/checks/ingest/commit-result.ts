@@ -83,7 +83,7 @@ function tell({ redis, clock, tracing, metrics }: CommitDependencies, final: Fin
   );
 }
 
-/** Merges the probe's partial results into a final result that was cut short. */
+/** Merges the probe's newest partial result into a final result that was cut short. */
 async function withPartial(redis: Redis, check: string, probe: string, final: string): Promise<string> {
   const partial = await readPartial(redis, check, probe);
   if (partial === undefined) return final;

@@ -9,15 +9,15 @@ import { releaseEntries } from './release-entries.ts';
 import { StreamEntries, type EntryDependencies } from './stream-entries.ts';
 
 export interface IngestDependencies extends EntryDependencies {
-  /** While closed, results stay in their streams. */
+  /** While closed, no stream is read. */
   readonly gate: Pick<MasterGate, 'isOpen'>;
 }
 
 export interface Ingest {
   /**
-   * Processes everything that a probe has written before the call; nothing while the gate is closed. Never rejects:
-   * entries that Redis does not accept stay in the stream. If the probe never stops writing, it resolves after a part,
-   * and the rest follows.
+   * Processes all entries that a probe has written before the call and no coordinator has read; none while the gate is
+   * closed. Never rejects: entries that Redis does not accept stay in the stream. After `DRAIN_MS` it resolves, and the
+   * rest follows.
    *
    * @param claimIdleMs also claims entries that a coordinator has held for longer than this
    */
@@ -40,15 +40,16 @@ export interface Ingest {
 }
 
 /**
- * Delay before draining after a notification of another coordinator's check: that coordinator commits the result and
- * deletes its entry at its next tick unless it died.
+ * Delay before draining after a notification of another coordinator's check: that coordinator may commit the result and
+ * delete its entry meanwhile.
  */
 const ELSEWHERE_MS = 2 * TICK_MS;
 /**
- * Longest duration of a drain: an agent that writes as fast as it is read must not delay the caller and other probes.
+ * Time after which a drain begins no further read: an agent that writes as fast as it is read must not delay the caller
+ * and other probes.
  */
 const DRAIN_MS = 1_000;
-/** Pause before a drain that reached its longest duration continues. */
+/** Pause before a drain continues after `DRAIN_MS`. */
 const REST_MS = 20;
 
 interface Drain {

@@ -14,8 +14,8 @@ export interface InlineResultDependencies extends AcceptDependencies, CommitDepe
 /** Final results that come inside a notification; they are committed one round trip before the stream could be read. */
 export interface InlineResults {
   /**
-   * Commits a valid, timely, complete result. Everything else is left to the stream entry, and so is a result beyond
-   * the limit of concurrent commits per probe. Never rejects.
+   * Commits a valid, timely, complete result. Everything else is left to the stream entry, and so is a repeated result
+   * and one beyond the limit of concurrent commits per probe. Never rejects.
    *
    * @returns whether it was committed
    */

@@ -11,7 +11,7 @@ export type Committed = ReadonlyMap<string, readonly string[]>;
 
 /** Maximum streams per script, because a script blocks Redis. */
 const STREAMS_AT_ONCE = 50;
-/** Maximum entries of each stream per script. */
+/** Maximum committed results of a stream per script; a stream with more must be read. */
 const ENTRIES_AT_ONCE = 64;
 
 /**
@@ -19,7 +19,7 @@ const ENTRIES_AT_ONCE = 64;
  * first that is no committed result, because it may be of any size; it stays until the stream is read.
  *
  * KEYS result streams. ARGV for each stream the number of its checks, then the checks. Returns for each stream 1 if it
- * must be read: another entry was found, the key is no stream, or the id of a deleted entry is in the future.
+ * must be read: another entry was found, the key is no stream, or the id of a deleted entry is far in the future.
  */
 export const releaseScript = defineScript(
   'allow-oom',
@@ -61,7 +61,8 @@ return said
 );
 
 /**
- * Deletes the stream entries of inline results unread: the results are in their checks already.
+ * Deletes the stream entries of inline results unread, where only such entries precede them: the results are in their
+ * checks already.
  *
  * @returns the probes whose streams must be read
  */

@@ -15,8 +15,8 @@ import { onStore, replyCode } from '../../redis/store.ts';
 import { claimEntriesScript, MOST_FIELDS, takeEntriesScript } from './stream-scripts.ts';
 
 /**
- * All coordinators read as one consumer: each entry still goes to one of them only, entries of a dead one are found by
- * their idle time, and no consumer is left behind.
+ * All coordinators read as one consumer: each new entry still goes to one of them only, entries of a dead one are found
+ * by their idle time, and no consumer is left behind.
  */
 const CONSUMER = 'coordinator';
 
@@ -32,7 +32,7 @@ export interface StreamEntry {
   readonly check: string | undefined;
   readonly kind: EntryKind;
   readonly data: string;
-  /** Bytes of the image, if the entry is a screenshot. */
+  /** The field `png`: the image, if the entry is a screenshot. */
   readonly png: Buffer | undefined;
   /** Span context of the agent's job, if it is traced. */
   readonly traceparent?: string | undefined;

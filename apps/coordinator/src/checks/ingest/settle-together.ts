@@ -7,11 +7,11 @@ export interface Settled {
   readonly check: string;
   readonly probe: string;
   readonly json: string;
-  /** When the probe wrote the result, milliseconds since the epoch; 0 means in time. */
+  /** Time that is compared with the deadline, milliseconds since the epoch; 0 means in time. */
   readonly writtenAt: number;
 }
 
-/** Writes a result. One script writes all results of a check that arrive together, which halves the cost for Redis. */
+/** Writes a result. One script writes up to `MOST_AT_ONCE` results of a check that arrive together. */
 export type SettleTogether = (result: Settled) => Promise<Settlement>;
 
 export interface SettleTogetherDependencies extends Omit<SettleOptions, 'writtenAt'> {

@@ -67,7 +67,7 @@ export class StreamEntries {
       entries.map(async ({ check }) => (check === undefined ? undefined : types.ofCheck(redis, check))),
     );
     await prepareAll(this.dependencies, entries, checkTypes);
-    // The scripts of a batch are sent in the order of the stream, in one pipeline, except of entries that have to wait.
+    // The scripts of a batch are sent together in the order of the stream, except of entries that have to wait.
     const batch = { ...this.dependencies, underWay: new Map<string, Promise<unknown>>() };
     const outcomes = await Promise.allSettled(
       entries.map((entry, index) => takeInOne(batch, this.inline, probe, entry, checkTypes[index])),
@@ -98,7 +98,7 @@ interface BatchDependencies extends EntryDependencies {
   readonly underWay: Map<string, Promise<unknown>>;
 }
 
-/** Rejects only if Redis does not accept the result; the entry then stays. */
+/** Rejects if Redis does not accept the result or screenshot; the entry then stays. */
 async function takeInOne(
   dependencies: BatchDependencies,
   inline: InlineResults,

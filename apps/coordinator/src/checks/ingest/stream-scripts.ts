@@ -2,17 +2,17 @@ import { MAX_RESULT_BYTES, MAX_SCREENSHOT_BYTES } from '@vantage/contract';
 
 import { defineScript } from '../../redis/scripts.ts';
 
-/** A read stops after this many bytes: entries may contain screenshots. */
+/** A read of new entries stops after this many bytes: entries may contain screenshots. */
 const MAX_READ_BYTES = 8 * 1_048_576;
 
 /** Maximum number of names and values that Redis returns of one entry; no agent writes as many. */
 export const MOST_FIELDS = 32;
 
 /**
- * Stream entries are untrusted. To bound the memory of coordinators, Redis truncates each name and value one byte past its
- * limit, so that validation still rejects it, and returns at most `MOST_FIELDS` names and values and one screenshot of
- * an entry. Returns the bytes of the entries or, if anything was truncated, `MAX_READ_BYTES`, so that the read ends:
- * Redis has read more than it returns.
+ * Lua for untrusted stream entries. To bound the memory of coordinators, Redis truncates each name and value one byte
+ * past its limit, so that validation still rejects it, and returns at most `MOST_FIELDS` names and values and one
+ * screenshot of an entry. Returns the bytes of the entries or, if anything was truncated, `MAX_READ_BYTES`, so that the
+ * read ends: Redis has read more than it returns.
  */
 const bounded = `
 local function bounded(entries)
@@ -46,8 +46,8 @@ end
 export const FUTURE_MS = 60_000;
 
 /**
- * Lua that deletes an empty stream if its next id would be in the future, because an agent chose one or the clock was
- * stepped back. After the highest possible id Redis refuses every further entry, so one write would block a probe
+ * Lua that deletes an empty stream if its next id would be far in the future, because an agent chose one or the clock
+ * was stepped back. After the highest possible id Redis refuses every further entry, so one write would block a probe
  * permanently.
  */
 const renewed = `

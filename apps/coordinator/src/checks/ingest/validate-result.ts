@@ -21,7 +21,7 @@ interface FinalAccepted {
   readonly isCutShort: boolean;
 }
 
-/** Outcome of validating a stream entry. An invalid partial result is dropped. */
+/** Outcome of validating a result. An invalid partial result has no JSON: it is dropped. */
 export type Accepted =
   | (FinalAccepted & { readonly valid: true; readonly result: FinalOutcome })
   | { readonly kind: 'partial'; readonly valid: true; readonly json: string }
@@ -38,7 +38,7 @@ export interface AcceptDependencies {
  * Validates a probe's result against the size limit and the schema of its type, and adds locations and networks. An
  * invalid final result becomes an `invalid_result` failure.
  *
- * @param writtenAtMs time of the entry, milliseconds since the epoch by the clock of Redis
+ * @param entry with its time, milliseconds since the epoch by the clock of Redis
  */
 export function acceptResult(
   { validatorsOf, lookUpPlace, log }: AcceptDependencies,

@@ -12,7 +12,7 @@ import type { MasterWatch } from '../../redis/server-state/master-watch.ts';
 
 /** Pub/sub is lossy: followed checks are also polled at this interval. */
 const LOOK_AGAIN_MS = 2_000;
-/** Pause between attempts while Redis is unavailable. */
+/** Pause after a failed read. */
 const RETRY_MS = 300;
 
 export interface LiveSources {
@@ -22,7 +22,7 @@ export interface LiveSources {
   readonly log: Log;
 }
 
-/** State of one followed check, shared by all its followers: one listener, one read per change. */
+/** State of one followed check, shared by all its followers in this process. */
 interface Feed {
   readonly followers: Set<() => void>;
   /** Settled after the first read. */
@@ -33,7 +33,7 @@ interface Feed {
   readonly close: () => void;
 }
 
-/** Follows checks: subscribes, then reads, then reads the changes after every message and reconnection. */
+/** Follows checks: subscribes, then reads, then reads the changes after messages and reconnections, and regularly. */
 export function createLiveChecks(sources: LiveSources): LiveChecks {
   const feeds = new Map<string, Feed>();
 

@@ -6,12 +6,12 @@ import type { Redis } from 'ioredis';
 import { defineScript, runScript } from '../../redis/scripts.ts';
 
 /**
- * Event streams of checks with the option `endWithStream`: such a check ends when its last event stream is closed and
- * no client connects again within a grace period.
+ * Event streams of checks with the option `endWithStream`: the jobs of such a check that have not ended are marked as
+ * abandoned when its last event stream is closed and no client connects again within a grace period.
  */
 export interface Followers {
   /**
-   * Registers an event stream of a check.
+   * Registers an event stream of a check; without effect if the check lacks the option.
    *
    * @param pending the probes that have not ended yet
    * @returns a function to call when the stream is closed
@@ -23,7 +23,7 @@ export interface Followers {
 
 /** Time for a client to connect again, to any coordinator. */
 const GRACE_MS = 3_000;
-/** Lease of the streams of a coordinator: after a crash they count for this long. */
+/** Lease of the streams of a coordinator: after a crash they count for this long at most. */
 const LEASE_MS = 6_000;
 const RENEW_EVERY_MS = 2_000;
 
@@ -37,8 +37,8 @@ return redis.call('PEXPIRE', KEYS[1], ARGV[2])`,
 );
 
 /**
- * Removes a coordinator from the followers of the check. KEYS followers. ARGV coordinator. Returns how many others
- * follow.
+ * Removes a coordinator and those whose lease has ended from the followers of the check. KEYS followers. ARGV
+ * coordinator. Returns how many others follow.
  */
 const leaveScript = defineScript(
   'allow-oom',
@@ -59,7 +59,7 @@ return redis.call('HSET', KEYS[1], '${ABANDONED_FIELD}', 1)`,
 
 export const followerScripts = [followScript, leaveScript, abandonScript] as const;
 
-/** Counts the event streams of checks in Redis. If Redis fails, a check runs to its ordinary end. */
+/** Records in Redis which coordinators have event streams of a check. If Redis fails, the check runs to its end. */
 export function createFollowers(redis: Redis): Followers {
   return new CheckFollowers(redis);
 }

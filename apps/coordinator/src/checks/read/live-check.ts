@@ -16,7 +16,7 @@ export interface LiveCheck {
   readonly since: (version: number) => readonly ProbeState[];
   /** Undefined until the check is completed; then final. */
   readonly completion: () => Completion | undefined;
-  /** True if the check is no longer stored. */
+  /** True if the check is no longer stored, or was evicted. */
   readonly isGone: () => boolean;
   /** Incremented when versions restart because Redis lost data: versions sent earlier are then void. */
   readonly epoch: () => number;

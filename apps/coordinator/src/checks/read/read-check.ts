@@ -86,8 +86,8 @@ class CheckReads implements Reads {
     };
     const stopListening = this.channels.listen(redisKeys.checkEvents(id), (message) => {
       if (message === '') lookNow();
-      // If this process completed the check, it resolves this read with the record in the same turn of the event loop;
-      // only otherwise is the record read.
+      // If this process completes the check, `tell` may resolve this read with the record in the same turn of the event
+      // loop; otherwise the record is read.
       else if (isCompletion(message)) setImmediate(() => (tellers.has(resolve) ? lookNow() : undefined));
     });
     const looking = setInterval(lookNow, LOOK_AGAIN_MS);

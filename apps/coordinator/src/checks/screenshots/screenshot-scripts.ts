@@ -2,8 +2,8 @@ import { defineScript } from '../../redis/scripts.ts';
 import { completion, isLate } from '../store/check-scripts.ts';
 
 /*
- * Fields of the record of a check that requests a screenshot:
- *   shot        '' while pending, then the outcome as JSON; changes once, which decrements `pending`
+ * Fields of the record of a check that requests a screenshot; only `shot` if no probe could take one at the start:
+ *   shot        '' while pending, then the outcome as JSON; the change decrements `pending`
  *   shotAsked   the probes that were asked, in order, separated by commas; the last one is taking it
  *   shotParams  parameters of the screenshot as JSON, while pending
  *   shotReason  failure of the previous probe as JSON, while pending

@@ -81,10 +81,7 @@ const LEAST_MS = 3_000;
 /** Watch entries that were not removed are kept for this long after the deadline. */
 const NOTES_KEPT_MS = 60_000;
 
-/**
- * Delay after the deadline before the watch ends a screenshot. Expiry has normally ended it by then, but coordinators
- * of an older release expire checks without their screenshots.
- */
+/** Delay after the deadline before the watch ends a screenshot that expiry has not ended. */
 const LEFT_OVER_AFTER_MS = 1_000;
 
 /**
@@ -92,7 +89,7 @@ const LEFT_OVER_AFTER_MS = 1_000;
  * unavailable.
  */
 const BLIND_AFTER_MS = 10_000;
-/** Time after an outage in which agents reconnect (at most two seconds) and send a heartbeat. */
+/** Time after an outage in which agents reconnect and send a heartbeat. */
 const SETTLED_AFTER_MS = 4_000;
 
 const UNCOUNTED = 'a screenshot could not be counted';
@@ -109,7 +106,7 @@ export function createCheckScreenshots(dependencies: ScreenshotsDependencies): C
 class PassedOnScreenshots implements CheckScreenshots {
   private readonly dependencies: ScreenshotsDependencies;
   private readonly nowMs: () => number;
-  /** Screenshots pending at each probe as of the last poll, plus those requested since. */
+  /** Screenshots pending at each probe as of the last poll, plus those that this coordinator requested since. */
   private underWay = new Map<string, number>();
   private lookedAt = Number.NEGATIVE_INFINITY;
   private settledAt = Number.NEGATIVE_INFINITY;
@@ -134,13 +131,13 @@ class PassedOnScreenshots implements CheckScreenshots {
     return probe;
   };
 
-  /** Stops watching this probe for this check. Never rejects: the entry expires in any case. */
+  /** Stops watching this probe for this check. Never rejects: `watch` removes an entry that is left. */
   private readonly forget = async (id: string, probe: string): Promise<void> => {
     const { redis } = this.dependencies;
     await redis.zrem(redisKeys.screenshots, screenshotMember(id, probe)).catch(() => undefined);
   };
 
-  /** Removes the job. Its agent drops it at the deadline in any case. Never rejects. */
+  /** Removes the job if it is still waiting. Never rejects. */
   private readonly takeBack = async (id: string, probe: string): Promise<void> => {
     const { redis, queues } = this.dependencies;
     await queues.removeWaiting(redis, [probe], screenshotJobId(id));

@@ -10,8 +10,8 @@ export interface ElectionRequest {
 }
 
 /**
- * Selects the probe that takes the screenshot: of the capable ones, that with the fewest pending screenshots, then the
- * least loaded.
+ * Selects the probe that takes the screenshot: of those that are online and capable, that with the fewest pending
+ * screenshots, then the least loaded. Undefined if there is none.
  */
 export function selectScreenshotProbe(
   known: readonly KnownProbe[],

@@ -44,7 +44,7 @@ const HEAD = Buffer.from([0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52]);
 /** Chunk IEND (PNG third edition, section 11.2.4), which is empty: length, type, checksum. */
 const TAIL = Buffer.from([0, 0, 0, 0, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82]);
 
-/** Checks the start, end and dimensions of a PNG without decoding it. Returns what is wrong, or undefined. */
+/** Checks the size, start, end and dimensions of a PNG without decoding it. Returns what is wrong, or undefined. */
 function faultOf(png: Buffer): string | undefined {
   if (png.length > MAX_SCREENSHOT_BYTES) return `is larger than ${MAX_SCREENSHOT_BYTES} bytes`;
   const isPng =

@@ -43,7 +43,7 @@ return { version, fields, changed }
 `,
 );
 
-/** A consistent read of a check, reduced to the changes since an earlier one. */
+/** The version of a check and, if it differs from a known one, its fields and what changed of its probes. */
 export interface Changes {
   readonly version: number;
   /** Undefined if nothing changed. */

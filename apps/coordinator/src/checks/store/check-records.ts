@@ -12,7 +12,7 @@ import { fromStored, toStored } from './stored-json.ts';
 /** A check as stored. Times are milliseconds since the epoch by the clock of Redis. */
 export interface CheckRecord {
   readonly type: string;
-  /** The target as the client wrote it. */
+  /** The target as the client wrote it; of a check between probes the names of both. */
   readonly host: string;
   /** The two probes of a check between probes, each of which measures the other. */
   readonly between?: readonly string[] | undefined;
@@ -25,11 +25,11 @@ export interface CheckRecord {
   readonly probes: readonly string[];
   /** Final results as JSON, by probe. */
   readonly finals: ReadonlyMap<string, string>;
-  /** The newest partial result of each pending probe as JSON. */
+  /** The newest partial result of each pending probe that has one, as JSON. */
   readonly partials: ReadonlyMap<string, string>;
   /** State of the screenshot; the image has a separate key. */
   readonly screenshot: Screenshot;
-  /** Approximate memory that the check takes in Redis, and its client. */
+  /** Approximate memory of the check in Redis without partial results and screenshot, and its client. */
   readonly stored: StoredCheck;
 }
 
@@ -38,11 +38,11 @@ export interface NewCheck extends Pick<
   'type' | 'host' | 'between' | 'request' | 'createdAt' | 'deadlineAt' | 'probes'
 > {
   readonly id: string;
-  /** Digest of the client to whose budget the results count. */
+  /** Digest of the client to whose budget the results count; `monitors` for all monitors. */
   readonly client?: string | undefined;
   /** Digest of client and `Idempotency-Key`, which names the idempotency record. */
   readonly first?: string | undefined;
-  /** Grant that must be in Redis for the check to be created; undefined if the check is admitted already. */
+  /** Key that must be in Redis for the check to be created; undefined if the check is admitted already. */
   readonly grant?: string | undefined;
   /** True to create it only if there is no check with this id. */
   readonly once?: boolean | undefined;
@@ -56,11 +56,11 @@ export type NewScreenshot =
   | { readonly state: 'pending'; readonly probe: string; readonly params: ScreenshotParams }
   | (Screenshot & { readonly state: 'given_up' });
 
-/** Outcome of writing a result; only `applied` changes anything. */
+/** Outcome of an update of a result or screenshot; only `applied` changes anything. */
 export type Settlement = 'applied' | 'duplicate' | 'late' | 'foreign' | 'unknown';
 
 /**
- * Writes the deadline, the record with all results pending, and the watch entry of its screenshot.
+ * Writes the deadline, the record with all results pending, and the watch entry of a pending screenshot.
  *
  * @throws after all replies, if a write is refused; the other writes may have taken effect
  */
@@ -126,7 +126,7 @@ function fieldsOf(screenshot: NewScreenshot | undefined): readonly string[] {
   return ['shot', '', 'shotAsked', screenshot.probe, 'shotParams', JSON.stringify(screenshot.params)];
 }
 
-/** Removes a check, except its jobs and the watch entry of its screenshot, which is removed after its deadline. */
+/** Removes the record, results and deadline of a check; not its jobs and the watch entry of its screenshot. */
 export async function removeCheck(redis: Redis, id: string): Promise<void> {
   await Promise.all([
     redis.del(redisKeys.check(id), redisKeys.checkResults(id), redisKeys.checkPartials(id)),
@@ -212,14 +212,11 @@ export type SettleReply = readonly [
 
 export interface SettleOptions {
   readonly retentionMs: number;
-  /** Notified if these results complete the check. */
+  /** Notified if the update completes the check. */
   readonly deadlines: Pick<Deadlines, 'forget'>;
-  /** Receive the whole check if these results complete it. */
+  /** Receive the whole check, if one of them waits for it, when the update completes it. */
   readonly readers?: WaitingReaders | undefined;
-  /**
-   * When the probe wrote the results, milliseconds since the epoch; after the deadline they are `late`. 0 means in
-   * time.
-   */
+  /** Time that `isLate` compares with the deadline, milliseconds since the epoch; 0 means in time. */
   readonly writtenAt?: number;
 }
 
@@ -257,7 +254,7 @@ export function tellCompletion(
   return words;
 }
 
-/** Stores a partial result, unless the probe has a final or newer partial result. */
+/** Stores a partial result of a pending probe if it is newer than the stored one. */
 export async function keepPartial(
   redis: Redis,
   id: string,
@@ -274,7 +271,7 @@ export async function readPartial(redis: Redis, id: string, probe: string): Prom
   return kept === null ? undefined : withoutVersion(kept);
 }
 
-/** Keys of a check that its scripts use. */
+/** Keys of the record, the results and the partial results of a check. */
 export function familyOf(id: string): readonly string[] {
   return [redisKeys.check(id), redisKeys.checkResults(id), redisKeys.checkPartials(id)];
 }

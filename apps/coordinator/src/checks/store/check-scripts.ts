@@ -59,8 +59,8 @@ return said
 `;
 
 /**
- * Lua that compares the time of a stream entry, from its id, with the deadline. After the clock was stepped back, ids
- * continue from the last one; an id in the future is not conclusive, and its entry counts as in time.
+ * Lua that compares the time of a result, such as the one in the id of its stream entry, with the deadline. After the
+ * clock was stepped back, ids continue from the last one: a time in the future is not conclusive and counts as in time.
  */
 export const isLate = `
 local function isLate(ms, deadline)
@@ -72,11 +72,11 @@ end
 `;
 
 /**
- * Writes final results. A field changes once, from '' to JSON. Repeated and late results, and those of other probes or
- * unknown checks, change nothing.
- * KEYS check, results, partials. ARGV retention (ms), time of the entry (ms; 0: in time), 1 to return the check, then
- * pairs of probe and JSON. Returns 0, or bytes and client of the check that this completes; then, if requested, its
- * hashes; then a status per pair.
+ * Writes final results. A field changes once, from '' to the stored result. Repeated and late results, and those of
+ * other probes or unknown checks, change nothing.
+ * KEYS check, results, partials. ARGV retention (ms), time of the results (ms; 0: in time), 1 to return the check, then
+ * pairs of probe and stored result. Returns 0, or bytes and client of the check that this completes; then the hashes of
+ * its record and results if it is completed and they are requested, else an empty list; then a status per pair.
  */
 export const settleScript = defineScript(
   'allow-oom',

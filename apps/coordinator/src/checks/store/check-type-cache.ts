@@ -4,15 +4,15 @@ import type { Redis } from 'ioredis';
 import { onStore } from '../../redis/store.ts';
 import { readCheckType } from './check-records.ts';
 
-/** The last checks, from this many to twice as many, are remembered; the types of others are read from Redis. */
+/** The last checks, up to twice as many as this, are remembered; the types of others are read from Redis. */
 const REMEMBERED = 10_000;
 
 export interface CheckTypes {
-  /** Remembers a check that this coordinator created. */
+  /** Remembers a check that this coordinator is about to create. */
   readonly remember: (checkId: string, checkType: AnyCheckType) => void;
-  /** The type of a check that this coordinator created recently, else undefined. */
+  /** The type of a check that was remembered recently by `remember`, else undefined. */
   readonly ofOwn: (checkId: string) => AnyCheckType | undefined;
-  /** Undefined if there is no such check, or if this release does not know its type. */
+  /** The remembered type, else that in Redis; undefined if there is none or this release does not know it. */
   readonly ofCheck: (redis: Redis, checkId: string) => Promise<AnyCheckType | undefined>;
 }
 

@@ -2,26 +2,26 @@
 export interface Counters {
   checksCreated: number;
   checksRefused: number;
-  /** Final results by outcome. */
+  /** Final results of agents by outcome. */
   resultsApplied: number;
   resultsDuplicate: number;
   resultsLate: number;
-  /** Results from a probe that the check did not select. */
+  /** Final results from a probe that the check did not select. */
   resultsForeign: number;
-  /** Results of checks that do not exist or have expired. */
+  /** Final results of checks that are not stored, or whose type is not known. */
   resultsUnknown: number;
-  /** Final results that were committed as `invalid_result`: they violate the schema or the size limit. */
+  /** Final results that were committed as `invalid_result`. */
   resultsInvalid: number;
   partialsApplied: number;
   partialsDropped: number;
   /** Screenshots by outcome. */
   screenshotsTaken: number;
   screenshotsGivenUp: number;
-  /** Screenshots handed to another probe because the previous one failed or went offline. */
+  /** Screenshots handed over to another probe. */
   screenshotsHandedOver: number;
   /** Entries that are neither a valid image nor a failure. */
   screenshotsInvalid: number;
-  /** Screenshots and failures that are late or duplicate, or from a probe that was not asked. */
+  /** Images and failures without effect, such as late or duplicate ones, or from a probe that was not asked. */
   screenshotsDropped: number;
   /** Stream entries that are neither a result nor a screenshot. */
   entriesMalformed: number;
@@ -31,9 +31,9 @@ export interface Counters {
   probesWithdrawn: number;
   /** Completed checks removed before their expiry because results exceeded their memory budget. */
   checksEvicted: number;
-  /** Waiting jobs removed at their deadline, or because their probe was withdrawn. */
+  /** Waiting jobs, without those for screenshots, removed at their deadline or because their probe was withdrawn. */
   jobsRemoved: number;
-  /** Streams that could not be read although Redis was available. */
+  /** Failures to process a stream although Redis was available. */
   streamFaults: number;
 }
 

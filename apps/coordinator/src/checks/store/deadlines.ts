@@ -19,7 +19,7 @@ return { time[1], time[2], due, redis.call('GET', KEYS[2]) or '0' }
 `,
 );
 
-/** A deadline further away than this was written with a reading of the clock before a step back; milliseconds. */
+/** A deadline further away than this counts as written by the clock before a step back; milliseconds. */
 const FARTHEST_DEADLINE_MS = LONGEST_CHECK_MS + CLOCK_STEP_MS;
 
 /**
@@ -49,19 +49,19 @@ return string.format('%.0f', moved)
 
 export const deadlineScripts = [dueScript, moveDeadlinesScript] as const;
 
-/** Deadlines of pending checks; the deadline of a completed check is removed by the next poll. */
+/** Deadlines of pending checks, and those of completed ones that are not removed yet. */
 export interface Deadlines {
   /**
-   * Removes a completed check, in a batch with the next poll.
+   * Removes a check that is completed or no longer stored, in a batch with a later poll.
    *
    * @param stored the memory of the check in Redis, if the result budget has to count it before it is removed
    */
   readonly forget: (id: string, stored?: StoredCheck) => void;
-  /** Removes completed checks now. Never rejects. */
+  /** Removes now what `forget` has collected. Never rejects. */
   readonly flush: () => Promise<void>;
   /**
    * Checks whose deadline has passed, and the current time in milliseconds since the epoch by Redis' clock. If the
-   * clock was stepped back, the deadlines have been moved with it.
+   * clock was stepped back by `CLOCK_STEP_MS` or more, the deadlines have been moved with it.
    */
   readonly due: (limit: number) => Promise<{ readonly nowMs: number; readonly due: readonly string[] }>;
 }
@@ -77,7 +77,7 @@ export function createDeadlines(redis: Redis): Deadlines {
   // deadlines of completed checks.
   redis.on('close', () => (ended = []));
 
-  /** Moves the deadlines if the clock was stepped back since the last poll; else pending checks would end that late. */
+  /** Moves the deadlines if the clock was stepped back since the last poll: pending checks would end that late. */
   const followClock = async (nowMs: number, movedNowMs: number): Promise<void> => {
     const backMs = Math.round(lastMs - nowMs);
     lastMs = nowMs;

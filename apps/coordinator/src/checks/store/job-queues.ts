@@ -10,7 +10,7 @@ import { defineScript, replyError, runScript } from '../../redis/scripts.ts';
 /** Finished jobs are removed: results travel by the result stream. */
 export const JOB_OPTIONS = { attempts: 1, removeOnComplete: true, removeOnFail: true } as const;
 
-/** Maximum length of BullMQ's event streams, which are not read; the default is ten thousand. */
+/** Length to which BullMQ trims its event streams approximately; they are not read. The default is ten thousand. */
 const MAX_EVENTS = 10;
 
 /** Time for closing a BullMQ queue, which may hang. */
@@ -48,7 +48,7 @@ export interface JobQueues {
   /**
    * Removes a waiting job of some probes, on a single server with one command.
    *
-   * @returns for each probe false if it was not waiting, or the error of its queue
+   * @returns for each probe whether the job was waiting, or the error of its queue
    */
   readonly removeWaiting: (
     redis: Redis,

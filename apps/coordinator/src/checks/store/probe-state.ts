@@ -1,7 +1,7 @@
 /** State of a probe at a version of its check. */
 export interface ProbeState {
   readonly probe: string;
-  /** 0 if the probe has neither a partial nor a final result yet. */
+  /** Version of the last change of the probe's results or screenshot; 0 before the first. */
   readonly version: number;
   /** Result of the probe without the screenshot, pending or final, as JSON. */
   readonly json: string;

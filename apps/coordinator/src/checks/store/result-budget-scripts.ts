@@ -1,8 +1,8 @@
 import { defineScript } from '../../redis/scripts.ts';
 
 /*
- * Ledgers of the memory of completed checks (`{results}`) and of records of evicted checks (`{results}:removed`, with the
- * same keys). All keys are in one slot, and each script keeps the sums equal to their parts:
+ * Ledgers of the memory of completed checks (`{results}`) and of records of evicted checks (`{results}:removed`, with
+ * the same keys). All keys are in one slot; `noteScript` and `forgetScript` keep the sums equal to their parts:
  *   {results}              sorted set of check ids by the time when they were added
  *   {results}:sizes        hash of check id → `<bytes> <client>`
  *   {results}:clients      sorted set of clients by the bytes of their checks
@@ -31,11 +31,11 @@ end
 const MAX_VICTIMS = 64;
 
 /**
- * Adds completed checks to the ledger, each once, and drops expired ones. Then selects checks for removal, oldest
+ * Adds checks to the ledger, each once, and drops expired ones. Then selects checks for removal, oldest
  * first: of each of the largest clients what it has beyond its share, and while the total is too large, what it has
- * more than the next one. The newest check of a client is kept as long as there is room for all. They stay in the
- * ledger until `forgetScript`, so that they survive the death of a coordinator in between. Runs when memory is short,
- * because it frees memory.
+ * more than the next one. The newest check of a client is kept as long as there is room for all. Selected checks stay
+ * in the ledger until `forgetScript`: if the coordinator dies in between, a later run selects them again. Runs when
+ * memory is short, because the caller then frees memory.
  * KEYS ledger. ARGV bytes of all, bytes of one client, retention of checks (ms), then id, bytes and client of each.
  * Returns the bytes of all, those of the largest client, then id and client of each selected check.
  */
@@ -94,7 +94,7 @@ export const forgetScript = defineScript(
 );
 
 /**
- * Removes the results and screenshot of a completed check. A record with the reason stays until the check would have
+ * Removes a completed check with its results and screenshot. A record with the reason stays until the check would have
  * expired or `dropScript` runs. KEYS check, results, partials. ARGV the reason. Returns 0 if the check is unknown,
  * incomplete or evicted, else the digest of its idempotency key or ''.
  */

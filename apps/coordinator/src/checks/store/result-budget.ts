@@ -23,7 +23,7 @@ export interface ResultBudget {
   /** Queues a completed check for `look`; `onNoted` is called once it is added. A lost connection empties the queue. */
   readonly note: (id: string, stored: StoredCheck) => void;
   /**
-   * Adds queued checks, and removes the oldest checks of the largest clients if a limit is exceeded.
+   * Adds queued checks, at most `AT_ONCE`, and removes the oldest checks of the largest clients if a limit is exceeded.
    *
    * @returns true if there may be more to add or remove
    * @throws if Redis does not reply, or with an error; checks not added stay queued while the connection lasts
@@ -39,7 +39,7 @@ export interface ResultBudgetOptions {
   readonly maxBytes?: number | undefined;
   /** Maximum bytes of the results of one client. Default: a quarter of the maximum for all checks. */
   readonly maxClientBytes?: number | undefined;
-  /** Longest retention of a check, milliseconds. */
+  /** Longest time for which a check is counted, milliseconds. */
   readonly keptMs: number;
   readonly counters: Counters;
   /** Called for each check that is counted: only then is it safe to forget that it has been completed. */
@@ -69,7 +69,7 @@ class Budget implements ResultBudget {
   private readonly options: ResultBudgetOptions;
   private noted: { readonly id: string; readonly stored: StoredCheck }[] = [];
   private last: BudgetStatus = { bytes: 0, bulkiestClientBytes: 0, maxBytes: 0, maxClientBytes: 0 };
-  /** `maxmemory` of Redis at the last read, bytes. */
+  /** Sum of `maxmemory` over all masters at the last read, bytes; 0 if one has no limit. */
   private memory = 0;
   private askedAt = Number.NEGATIVE_INFINITY;
   private lookedAt = Number.NEGATIVE_INFINITY;

@@ -1,7 +1,7 @@
-/** Memory of a completed check in Redis, and its client. */
+/** Approximate memory of a completed check in Redis without its screenshot, and its client. */
 export interface StoredCheck {
   readonly bytes: number;
-  /** Digest of the client; '' for checks of older releases, which share one budget. */
+  /** Digest of the client, or `monitors`; '' for checks of older releases, which share one budget. */
   readonly client: string;
 }
 

@@ -117,5 +117,5 @@ const common = {
   finishedAt: '2026-11-22T09:31:51.890Z',
 };
 
-/** A raw-content dictionary for zstd. The most frequent content is last, where offsets are shortest. */
+/** A raw-content dictionary for zstd. */
 export const DICTIONARY = Buffer.from([http, common, traceroute].map((result) => JSON.stringify(result)).join('\n'));

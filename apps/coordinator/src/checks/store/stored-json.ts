@@ -2,11 +2,11 @@ import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 
 import { DICTIONARY } from './stored-dictionary.ts';
 
-/** Length from which results are compressed. Most are shorter, and would save a few hundred bytes each at most. */
+/** Length from which results are compressed; shorter ones would save little. */
 const MIN_BYTES = 2_048;
 /** Prefix of compressed values. JSON begins with a brace. */
 const PREFIX = 'y:';
-/** Prefix of results stored by releases without a dictionary. */
+/** Prefix of compressed results stored by releases without a dictionary. */
 const PREFIX_WITHOUT_DICTIONARY = 'z:';
 /** Maximum size after decompression, larger than any result: longer output was not written by a coordinator. */
 const MAX_OUTPUT_BYTES = 8 * 1_048_576;
@@ -17,7 +17,6 @@ const MAX_OUTPUT_BYTES = 8 * 1_048_576;
  */
 export function toStored(json: string): string {
   if (json.length < MIN_BYTES) return json;
-  // Level 1 takes half of the time of deflate for the same size; higher levels save a few percent.
   const params = { [constants.ZSTD_c_compressionLevel]: 1 };
   const packed = PREFIX + zstdCompressSync(json, { params, dictionary: DICTIONARY }).toString('base64');
   return packed.length < json.length ? packed : json;

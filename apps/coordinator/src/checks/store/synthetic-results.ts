@@ -18,7 +18,7 @@ export function timeoutResult(partial: Readonly<Record<string, unknown>>, finish
   return withMeasured({ ...errorResult('probe_timeout', message, finishedAtMs), result: 'timeout' }, partial);
 }
 
-/** The final result of a probe that was suspended or removed before it had answered; it keeps its partial results. */
+/** The final result of a probe that was suspended or removed before it had answered, made like `timeoutResult`. */
 export function withdrawnResult(
   failure: Failure,
   partial: Readonly<Record<string, unknown>>,
@@ -27,7 +27,7 @@ export function withdrawnResult(
   return withMeasured(errorResult(failure.code, failure.message, finishedAtMs), partial);
 }
 
-/** Failure codes with which a run may have ended after it had written partial results. */
+/** Failure codes of final results that may contain less than the partial results before them. */
 const cutShort: ReadonlySet<FailureCode> = new Set([
   'probe_interrupted',
   'probe_timeout',
@@ -41,8 +41,8 @@ export function isCutShort({ error }: Pick<CommonResult, 'error'>): boolean {
 }
 
 /**
- * Merges the probe's newest partial result into its final one; returns the final one unchanged if both are too large
- * together.
+ * Fills fields that a final result lacks, or has as null, from the probe's newest partial result. Returns the final one
+ * unchanged if both are too large together.
  */
 export function withMeasured(final: CommonResult, partial: Readonly<Record<string, unknown>>): CommonResult {
   const known = Object.fromEntries(Object.entries(final).filter(([, value]) => value !== null));
@@ -50,7 +50,7 @@ export function withMeasured(final: CommonResult, partial: Readonly<Record<strin
   return Buffer.byteLength(JSON.stringify(whole)) > MAX_RESULT_BYTES ? final : whole;
 }
 
-/** A failure between the coordinator and the probe. */
+/** A failure of the phase `dispatch`. */
 export function dispatchFailure(code: FailureCode, message: string): Failure {
   return { code, phase: 'dispatch', source: 'probe', message };
 }

@@ -3,10 +3,10 @@ import type { AgentHello, AgentStatus, Heartbeat } from '@vantage/contract';
 import type { JobFeed } from '../jobs/job-feed.ts';
 
 const STUCK = 'It does not end its jobs: one is long past its deadline.';
-/** Most `degraded` reasons in a heartbeat. */
+/** Most `degraded` reasons in the heartbeat of a stuck agent. */
 const MOST_REASONS = 16;
 
-/** Composes the heartbeat of an agent: the same object until something in it changes. */
+/** Composes the heartbeat of an agent: the same object until a new status arrives or the state of its jobs changes. */
 export class AgentHeartbeat {
   private readonly hello: AgentHello;
   private readonly feed: Pick<JobFeed, 'running' | 'taken' | 'isStuck'>;

@@ -54,7 +54,7 @@ export class AgentResults {
       await this.stream.append({ check, kind, data, png, traceparent });
       socket.send({ t: 'ack', seq });
     } catch {
-      // The agent keeps the result, and sends it again.
+      // The agent may send the result again.
       socket.send({ t: 'nack', seq });
     } finally {
       this.writes -= 1;

@@ -12,7 +12,7 @@ export interface AgentSocket {
   readonly onFrame: (listener: (frame: Frame) => void) => void;
   readonly onClosed: (listener: () => void) => void;
   readonly isOpen: () => boolean;
-  /** Sets a second limit, which the connections of an agent share; each connection also has one. */
+  /** Sets a second limit; the one of the connection also applies. */
   readonly limitBy: (rate: Pick<TokenBucket, 'take'>) => void;
   /** Reads no more from the network until `resume`. */
   readonly pause: () => void;
@@ -31,9 +31,9 @@ export interface AgentSocket {
   readonly wasSilent: () => boolean;
 }
 
-/** Maximum bytes that wait for an agent; beyond it, the agent is taken for one that does not read. */
+/** Maximum bytes that wait for an agent; beyond it, the connection is closed. */
 const MOST_BUFFERED_BYTES = 8 * MAX_GATEWAY_MESSAGE_BYTES;
-/** Limit of uncompressed bytes: many times the rate of a busy agent; bounds one that was taken over. */
+/** Limit of uncompressed bytes of a connection. */
 const RATE = { perSecond: 4 * 1024 * 1024, burst: 8 * 1024 * 1024 } as const;
 /** Fixed cost of a message in addition to its size: allows about 1,000 small messages per second. */
 const MESSAGE_COST_BYTES = 4 * 1024;

@@ -31,9 +31,9 @@ export interface AgentConnection {
   readonly stopJobs: () => void;
   /** Gives no more jobs and closes when those of the agent have ended: a newer connection has taken over. */
   readonly retire: () => void;
-  /** The probe's heartbeat, the same object until it changes; undefined if this connection has none to write. */
+  /** The probe's heartbeat, by `AgentHeartbeat`; undefined if this connection has none to write. */
   readonly heartbeat: () => Heartbeat | undefined;
-  /** True if the agent has announced that it stops. */
+  /** True if the agent has announced that it stops, and is not retired. */
   readonly isDraining: () => boolean;
 }
 
@@ -77,7 +77,7 @@ class ConnectionOfAgent implements AgentConnection {
   private readonly jobs: ProbeJobs;
   private readonly feed: JobFeed;
   private readonly composed: AgentHeartbeat;
-  /** Undefined until the agent has sent its capabilities. */
+  /** Undefined until the agent has sent it. */
   private status: AgentStatus | undefined;
   /** Timer that ends the feed of an agent that drains. */
   private lastJobs: NodeJS.Timeout | undefined;
@@ -104,7 +104,7 @@ class ConnectionOfAgent implements AgentConnection {
     socket.onClosed(this.end);
   }
 
-  /** Jobs are given only after the agent has sent its capabilities. */
+  /** Jobs are given only to an approved agent that has sent its status. */
   readonly wake = (): void => {
     if (this.isApproved && this.status !== undefined && this.socket.isOpen()) this.feed.wake();
   };

@@ -16,11 +16,11 @@ export interface GatewayEntry extends ResultEntry {
   readonly traceparent?: string | undefined;
 }
 
-/** The result stream of one probe, as its agent would write it. The connection decides which probe that is. */
+/** Writes the result stream of one probe, and the notifications of it. */
 export interface ResultStream {
   /** @throws StoreUnavailable, or the error reply of Redis */
   readonly append: (entry: GatewayEntry) => Promise<void>;
-  /** Writes a failure as the result of a job whose agent is gone. */
+  /** Writes a failure as the result of a job whose agent is gone; nothing for an id that is no job id. */
   readonly interrupt: (jobId: string, now: number) => Promise<void>;
   readonly close: () => void;
 }

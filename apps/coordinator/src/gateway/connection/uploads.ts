@@ -12,12 +12,12 @@ export interface Uploads {
    * `full` if the gateway has no memory for the piece at the moment; `fault` if the screenshot exceeds the size limit.
    */
   readonly add: (upload: number, piece: Buffer) => 'taken' | 'full' | 'fault';
-  /** Ends an upload and returns the image; undefined if there is none of `bytes` bytes. */
+  /** Ends an upload and returns the image; undefined if it has not exactly `bytes` bytes or does not exist. */
   readonly take: (upload: number, bytes: number) => Buffer | undefined;
   readonly drop: () => void;
 }
 
-/** Maximum uploads of an agent: it sends one screenshot at a time, and an interrupted one may still be open. */
+/** Maximum open uploads of a connection; beyond it, that with the lowest number is dropped. */
 const MOST_UPLOADS = 2;
 
 export function createUploads(budget: UploadBudget): Uploads {

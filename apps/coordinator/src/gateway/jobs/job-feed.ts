@@ -6,21 +6,21 @@ import { LeftoverJobs } from './leftover-jobs.ts';
 import type { ProbeJobs, TakenJob } from './probe-jobs.ts';
 
 /**
- * Gives the jobs of a probe to one connection of its agent, never more at a time than the agent has slots, screenshots
- * apart.
+ * Takes jobs of a probe for one connection of its agent while the agent has free slots. A job holds one until its final
+ * result or its end arrives; those for screenshots hold none.
  */
 export interface JobFeed {
   /** Looks for new jobs in the queue. */
   readonly wake: () => void;
-  /** Frees the slot of a job that the agent has ended. */
+  /** Frees the slot of a job; the job stays in the queue. */
   readonly release: (id: string) => void;
-  /** Removes a job from the queue, once its result is settled. */
+  /** Frees the slot of a job and removes the job from the queue. */
   readonly finish: (id: string) => void;
   /** Gives no more jobs. */
   readonly stop: () => void;
   readonly running: () => number;
   readonly taken: () => number;
-  /** True if the agent still has a job long after its deadline and has finished none since. */
+  /** True if a job still holds a slot long after its deadline, and the agent has ended none since it was overdue. */
   readonly isStuck: () => boolean;
 }
 
@@ -41,7 +41,7 @@ export interface JobFeedOptions {
   readonly log: Log;
 }
 
-/** Delay of a second poll, which finds jobs that a replaced connection had taken. */
+/** Delay of another look at the taken jobs, which finds those that a replaced connection had taken. */
 const LOOK_AGAIN_MS = 2_000;
 const RETRY_MS = 500;
 
@@ -58,7 +58,7 @@ class ProbeJobFeed implements JobFeed {
   #isBusy = false;
   #again = false;
   #mustLook = true;
-  /** False while the queue is empty, as far as this connection was notified. */
+  /** False if the last poll left no job waiting. */
   #mayWait = true;
   #taken = 0;
   #timer: NodeJS.Timeout | undefined;

@@ -1,9 +1,9 @@
 import { defineScript } from '../../redis/scripts.ts';
 
 /**
- * Takes jobs of one probe and records the instance that takes them. KEYS waiting jobs, active jobs. ARGV prefix of the
- * keys of jobs, most jobs, instance of the agent. Returns jobs as id, name, data, timestamp, and how many wait. All
- * keys share one hash tag.
+ * Takes jobs of one probe and records the instance for which they are taken; drops those without data. KEYS waiting
+ * jobs, active jobs. ARGV prefix of the keys of jobs, most jobs, instance of the agent. Returns jobs as id, name, data,
+ * timestamp, and how many wait. All keys share one hash tag.
  */
 export const takeScript = defineScript(
   '',
@@ -43,8 +43,8 @@ return found`,
 );
 
 /**
- * Forgets a connection unless its instance has opened another one. KEYS connections. ARGV instance, the value that the
- * connection stored.
+ * Forgets a connection if its value is still stored: its instance may have opened another one. KEYS connections. ARGV
+ * instance, the value that the connection stored.
  */
 export const forgetConnectionScript = defineScript(
   'allow-oom',

@@ -14,17 +14,17 @@ export interface JobSlotsOptions {
   readonly log: Log;
 }
 
-/** Limit of jobs with a result but without `done`: beyond it the oldest leaves the queue without `done`. */
+/** Limit of ended jobs that are still in the queue: beyond it the oldest is removed, also without `done`. */
 const MOST_ENDED = 1_000;
-/** Time after the deadline from which a job is overdue. An agent gives up a result after 5 s, and then ends the job. */
+/** Time after the deadline from which a job is overdue. */
 const LATE_MS = 10_000;
 
-/** The jobs that the agent has, from the moment in which they are given to it until they leave the queue. */
+/** The jobs that were given to the agent: those that hold a slot, and ended ones that are still in the queue. */
 export class JobSlots {
   readonly #options: JobSlotsOptions;
   /** Jobs that occupy a slot, with the time from which they are overdue. */
   readonly #held = new Map<string, number>();
-  /** Jobs that the agent has ended and that are still in the queue. */
+  /** Jobs with a final result or `done` that are still in the queue. */
   readonly #ended = new Set<string>();
   readonly #finisher: ReturnType<typeof createFinisher<string>>;
   #endedAtMs = Number.NEGATIVE_INFINITY;

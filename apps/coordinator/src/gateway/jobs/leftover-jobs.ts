@@ -3,7 +3,7 @@ import type { ActiveJob, ProbeJobs, TakenJob } from './probe-jobs.ts';
 
 export interface LeftoverJobsOptions {
   readonly jobs: Pick<ProbeJobs, 'active' | 'discard'>;
-  /** The agent of this connection. */
+  /** Instance of the agent of this connection. */
   readonly instance: string;
   /** True while a gateway holds a connection of this instance of the probe's agent. */
   readonly isConnected: (instance: string) => Promise<boolean>;
@@ -14,7 +14,7 @@ export interface LeftoverJobsOptions {
   readonly log: Log;
 }
 
-/** Jobs that earlier connections of the probe took, for the same agent or for one that may be gone. */
+/** Taken jobs of a probe that its connection may not know, for the same agent or for one that may be gone. */
 export class LeftoverJobs {
   /** Jobs whose agents were not connected at the last poll. */
   #orphans: ReadonlySet<string> = new Set();
@@ -26,10 +26,10 @@ export class LeftoverJobs {
   }
 
   /**
-   * Gives the agent its own jobs again, each of which it runs once, and reports those of another agent as interrupted
-   * if it is not connected at two polls in a row.
+   * Gives the agent those of its jobs that this connection has not given yet, and reports those of another agent as
+   * interrupted if it is not connected at two polls in a row.
    *
-   * @returns true if there are jobs of another agent
+   * @returns true if there are jobs of other agents
    */
   async look(): Promise<boolean> {
     const { jobs, instance, isConnected, hold } = this.#options;

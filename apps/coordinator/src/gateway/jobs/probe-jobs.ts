@@ -22,7 +22,7 @@ export interface ActiveJob extends TakenJob {
 /** The queue of one probe. Every function rejects with StoreUnavailable without Redis. */
 export interface ProbeJobs {
   readonly take: (most: number) => Promise<{ readonly jobs: readonly TakenJob[]; readonly waiting: number }>;
-  /** Jobs that were taken and are not finished. */
+  /** Jobs that were taken and are not finished; at most 1,000. */
   readonly active: () => Promise<readonly ActiveJob[]>;
   /** Removes taken jobs. */
   readonly discard: (ids: readonly string[]) => Promise<void>;

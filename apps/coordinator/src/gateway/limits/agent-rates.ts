@@ -2,35 +2,35 @@ import { checkOfScreenshotJob, MAX_SCREENSHOT_BYTES } from '@vantage/contract';
 
 import { createTokenBucket, type TokenBucket } from './token-bucket.ts';
 
-/** Bounds what the agents of a gateway send together, so that stolen ones take little time from its other clients. */
+/** Bounds what the agents of a gateway send together. */
 export interface AgentRates {
   /** @param probe one whose key the agent has proved; memory is kept per probe, and the operator bounds their number */
   readonly open: (probe: string) => AgentRate;
 }
 
 /**
- * The rate of one connection. Each job credits bytes, which its connection spends first: a burst of honest results
- * waits for no other probe. All other bytes use the rate of the probe, and beyond it one that all probes share.
+ * The rate of one connection. Each job credits bytes, which its connection spends first. All other bytes use the rate
+ * of the probe, and beyond it one that all probes share.
  */
 export interface AgentRate {
   /** @returns 0 if the connection may send on; else the milliseconds after which to call this again, with 0 bytes */
   readonly take: (bytes: number) => number;
   /** Adds the credit of a job that the agent was given. */
   readonly give: (job: string) => void;
-  /** Ends a job: unused bytes of its credit expire. */
+  /** Ends a job: unused bytes beyond the credit of the remaining jobs expire. */
   readonly end: (job: string) => void;
 }
 
 const MIB = 1024 * 1024;
-/** Bytes of a probe in addition to the credit of its jobs: pings, status, partial results of long checks. */
+/** Bytes of a probe in addition to the credit of its jobs, such as those of pings and status. */
 const OWN = { perSecond: 256 * 1024, burst: 256 * 1024 } as const;
 /** Bytes of all probes together beyond their own rates. */
 const SHARED = { perSecond: 2 * MIB, burst: 2 * MIB } as const;
-/** Credit of a job: enough for four results of the largest size. */
+/** Credit of a job: four times the largest result. */
 const JOB_BYTES = 256 * 1024;
 /** Credit of a screenshot job: the largest image, and a quarter more for the fixed cost of each piece. */
 const SCREENSHOT_JOB_BYTES = MAX_SCREENSHOT_BYTES * 1.25;
-/** Maximum unused credit, in bytes: results that an agent may have kept during an outage. */
+/** Maximum unused credit, in bytes. */
 const MOST_LEFT_BYTES = 16 * MIB;
 /** Maximum jobs with credit; beyond it the credit of the oldest expires. */
 const MOST_JOBS = 1_000;

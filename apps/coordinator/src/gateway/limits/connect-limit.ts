@@ -4,7 +4,7 @@ export interface ConnectLimit {
   readonly admits: (probe: string) => boolean;
 }
 
-/** Maximum connections in a burst: an agent that loses each of them at once makes about one per second. */
+/** Maximum connections in a burst. */
 const BURST = 30;
 const PER_SECOND = 1;
 

@@ -4,14 +4,14 @@ import type { Redis } from 'ioredis';
 import { StoreUnavailable } from '../store-errors.ts';
 import { shareRuns } from '../turns.ts';
 
-/** Follows the master that the Sentinels name. Without Sentinels the only server is the master. */
+/** Follows the master that the Sentinels name. Without Sentinels each server counts as a master. */
 export interface MasterWatch {
   /** Disconnects from a server that is no longer the master. Never rejects. */
   readonly look: () => Promise<void>;
   /**
    * Asks the Sentinels.
    *
-   * @throws StoreUnavailable unless they name this server as the master
+   * @throws StoreUnavailable if there are Sentinels and they do not name this server as the master
    */
   readonly confirm: (server: string | undefined) => Promise<void>;
   /** Like `confirm`, but without a query if this server is the last that was confirmed. */

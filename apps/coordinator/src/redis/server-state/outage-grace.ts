@@ -2,8 +2,7 @@ import { stallTolerantTimeout } from '@vantage/timers';
 import type { Redis } from 'ioredis';
 
 /**
- * Time for agents to reconnect and write results that they kept. With the coordinator's reconnection before it and a
- * poll for deadlines after it, it stays below the two seconds in which a check must be completed.
+ * Time for agents to reconnect and write results that they kept.
  */
 const GRACE_MS = 900;
 
@@ -11,8 +10,8 @@ const GRACE_MS = 900;
 const AT_MOST_EVERY_MS = 10_000;
 
 /**
- * Returns a function: true for a grace period after a lost connection to Redis is ready again. In this period no
- * deadline is enforced and no result is late.
+ * Returns a function: true for a grace period after a lost connection to Redis is ready again, unless one began within
+ * `AT_MOST_EVERY_MS`. In this period no deadline is enforced and no result is late.
  */
 export function createOutageGrace(connection: Redis): () => boolean {
   let lost = false;

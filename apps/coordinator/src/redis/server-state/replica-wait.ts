@@ -8,14 +8,14 @@ import type { MasterWatch } from './master-watch.ts';
 import { shareRuns } from '../turns.ts';
 
 export interface ReplicaWaitOptions {
-  /** Dedicated connection: a `WAIT` blocks the commands after it. */
+  /** Dedicated connection unless `replicas` is 0: a `WAIT` blocks the commands after it. */
   readonly connection: Redis;
   /** The connection that writes checks. */
   readonly writer: Redis;
   readonly master: MasterWatch;
   /** Number of replicas that must confirm a write; if fewer are connected, all of them. */
   readonly replicas: number;
-  /** Longest wait, milliseconds; below the command timeout of the connection. */
+  /** Longest wait, milliseconds; must be below the command timeout of the connection. */
   readonly withinMs: number;
   readonly log: Log;
 }
@@ -26,7 +26,7 @@ export interface ReplicaWait {
   readonly server: () => string | undefined;
   /**
    * Resolves when enough replicas have every write to these keys that was confirmed before the call. Sentinels, if any,
-   * must also confirm the server as the master. If no replica is required, it resolves at once.
+   * must also confirm the server as the master. If `replicas` is 0, it resolves at once.
    *
    * @param server that received the first of these writes
    * @throws StoreUnavailable if connected replicas do not confirm in time, or another server is the master now
@@ -44,7 +44,7 @@ export function createReplicaWait(options: ReplicaWaitOptions): ReplicaWait {
 
 class WaitForReplicas implements ReplicaWait {
   private readonly options: ReplicaWaitOptions;
-  /** Connected replicas of each master. */
+  /** Number of connected replicas, by master. */
   private readonly connected = new Map<Redis, number>();
   private readonly takeTurn = shareRuns<number>();
   private hasWarned = false;
