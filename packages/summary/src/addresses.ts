@@ -8,7 +8,7 @@ import { redirectedHost } from './redirected.ts';
 import { familyOf, soleFamilyOf } from './scopes.ts';
 import { naming, shown, tally, unique } from './words.ts';
 
-/** Addresses of the target that the probe resolved, or the one that it measured; undefined without either. */
+/** Addresses that the result lists, each once, else the one that the probe measured; undefined without either. */
 function addressesOf(probeResult: ProbeResult): readonly string[] | undefined {
   const { addresses = [] } = probeResult.result as SparseResultOf<'info'>;
   if (addresses.length > 0) return unique(addresses);

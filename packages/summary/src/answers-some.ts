@@ -2,14 +2,14 @@ import { thresholds } from './thresholds.ts';
 import type { ProbeResult, SparseResultOf } from './probe-result.ts';
 
 /**
- * True if the target answered packets in traces that reached it, and left half or more unanswered, at least
- * `lostPackets`.
+ * True if, in traces that reached the target, half or more of the packets to its hops, with the full TTL and in groups
+ * after the trace got no answer, at least `lostPackets`, and some got one.
  */
 export function answersSome(probeResults: readonly ProbeResult[]): boolean {
   const rows = probeResults.flatMap(({ result }) => {
     const { reached, hops = [], resolvedIp, fullTtl, rounds, spaced } = result as SparseResultOf<'traceroute'>;
     const own = hops.filter(({ responders }) => responders.some(({ ip }) => ip === resolvedIp));
-    // A target that stopped answering during the rounds does not limit its answers.
+    // In rounds, packets after the last answer do not count: the target may have stopped answering.
     const counted = own.flatMap(({ rtts }) =>
       rounds === undefined ? rtts : rtts.slice(0, rtts.findLastIndex((rtt) => rtt !== null) + 1),
     );

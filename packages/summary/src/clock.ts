@@ -3,8 +3,8 @@ import type { SparseResultOf } from './probe-result.ts';
 type Http = SparseResultOf<'http'>;
 
 /**
- * True if the probe's clock is wrong: it finds certificates expired or not yet valid, and all of these are valid by the
- * clock of the service, which dates the results.
+ * True if the probe’s clock seems wrong: it finds certificates expired or not yet valid, and all of these are valid at
+ * `finishedAt`.
  */
 export function hasWrongClock({ tls, finishedAt }: Http): boolean {
   const dated = (tls?.faults ?? []).filter(isDated);
@@ -33,7 +33,10 @@ export function failsByClock(result: Http): boolean {
   return error !== null && error !== undefined && isDated(error) && hasWrongClock(result);
 }
 
-/** Whole days from the end of a check to a time, by the clock of the service; undefined if one is not known. */
+/**
+ * Whole days from the end of a result (`finishedAt`) to a time; negative, at least -1, if it is past. Undefined if one
+ * is not known.
+ */
 export function daysUntil(
   time: string | null | undefined,
   { finishedAt }: Pick<Http, 'finishedAt'>,

@@ -12,7 +12,10 @@ import { shown, unique } from './words.ts';
 
 type Dns = SparseResultOf<'dns'>;
 
-/** Answer kind of a result, classified here for agents that do not report it; undefined without an answer. */
+/**
+ * Answer kind of a result with the names in it, classified here for agents that do not report it; undefined without an
+ * answer.
+ */
 export function classifiedAnswer(result: Dns): ClassifiedAnswer | undefined {
   const { answerKind: kind, canonicalName = null, referral = null } = result;
   const extendedErrors = extendedErrorsOf(result).map(({ code }) => code);
@@ -53,14 +56,15 @@ const inconclusiveKinds: ReadonlySet<AnswerKind> = new Set(['filtered', 'referra
 const inconclusiveFromResolver: ReadonlySet<AnswerKind> = new Set([...inconclusiveKinds, 'foreign', 'malformed']);
 
 /**
- * Rcodes that may be about the name: SERVFAIL reports a fault of its zone or of the resolver. All others are about the
- * query or the client.
+ * Rcodes that may be about the name: SERVFAIL reports a fault of its zone or of the resolver. All others are taken to
+ * be about the query or the client.
  */
 const conclusiveRcodes: ReadonlySet<string> = new Set(['NOERROR', 'SERVFAIL', 'NXDOMAIN', 'YXDOMAIN']);
 
 /**
- * True if the result proves nothing about the name: no server answered the question. That a resolver fails is no
- * evidence about a name; that the servers of its zone fail in a trace is, if their addresses were found.
+ * True if the result alone proves nothing about the name. Failures of a resolver do not, but for SERVFAIL of this name
+ * (not `dns_resolver_failing`) and its silence about this name alone (`dns_servers_silent`). In a trace, failures of
+ * the servers of a zone are evidence, if their addresses were found.
  */
 export function isUnanswered(result: Dns): boolean {
   const { error, trace, rcode } = result;
@@ -78,8 +82,8 @@ export function isUnanswered(result: Dns): boolean {
 }
 
 /**
- * True for a trace that failed at the root without a denial of the name. The root servers answer everybody, so the
- * network of the probe lets no queries out, or something on it answers in their place.
+ * True for a trace that failed at the root without a denial of the name. Root servers answer all clients, so the
+ * network of the probe may let no queries out, or something on it may answer in their place.
  */
 export function isRootSilent(result: Dns): boolean {
   const { error, trace = [] } = result;
@@ -100,7 +104,7 @@ const nameTypes: ReadonlySet<string> = new Set(['CNAME', 'DNAME', 'MX', 'NS', 'P
 
 /**
  * Data of the records of the queried type at the end of the aliases, without TTLs, sorted, each once. If there are
- * none, data of all records with their types. Signatures count only if they were queried.
+ * none, data of all records, with the type if it is another one. Signatures count only if they were queried.
  */
 export function dataOf(result: Dns): readonly string[] {
   const { answers = [], recordType, queryName } = result;
@@ -116,7 +120,7 @@ export function dataOf(result: Dns): readonly string[] {
   return unique(lines);
 }
 
-/** Reason why the name does not resolve; undefined if the failure code is sufficient. */
+/** Reason why the name does not resolve; undefined without one, or if the failure code is sufficient. */
 export function dnsReason(result: Dns): string | undefined {
   const answer = classifiedAnswer(result);
   const { error } = result;
@@ -141,7 +145,7 @@ export function dnsReason(result: Dns): string | undefined {
       return 'its aliases lead in a circle';
     case 'nxdomain':
       if (alias !== undefined) return `it is an alias of ${alias}, which does not exist`;
-      // Filters and captive portals answer NXDOMAIN without an SOA for existing names.
+      // Filters and captive portals may answer NXDOMAIN without an SOA for existing names.
       return result.authority?.some(({ type }) => type === 'SOA') === false
         ? 'the answer says that the name does not exist, without the SOA that proves it'
         : undefined;

@@ -11,7 +11,7 @@ export function evidenceByProbe(check: Check): ReadonlyMap<string, Evidence> {
 
 /**
  * The second measurements of a check over both families, in the form of a check over one. Leaves out unfinished ones,
- * and probes for which the name or the probe itself lacks the family.
+ * and those that failed because the family is absent (`ABSENT_FAMILY`).
  */
 export function otherFamilyOf(check: Check): Check {
   const results = Object.entries(check.results).flatMap(([probe, whole]) => {

@@ -9,8 +9,8 @@ import { isTold } from './told.ts';
 import { naming } from './words.ts';
 
 /**
- * Finding, of a check over both families: the target fails over one of them from each probe that measured it. Probes
- * for which it is down measured no other, so that nothing tells them from those with an answer.
+ * Finding, of a check over both families: the target fails over one of them from each probe that measured it. Only if
+ * no probe for which it is down measured the other family.
  */
 export function findFailingFamily({ up, down }: Partition): readonly FindingDraft[] {
   return ([4, 6] as const).flatMap((family) => {

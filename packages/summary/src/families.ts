@@ -19,7 +19,7 @@ import { listed, naming, unique } from './words.ts';
 
 type WithOther = SparseResultOf<'ping'>;
 
-/** Findings of a check over both families: what differs between IPv4 and IPv6. */
+/** Findings of a check over both families: what fails, is missing or differs over one of them. */
 export function findFamilies(type: string, probeResults: readonly ProbeResult[]): readonly FindingDraft[] {
   const pairs = probeResults.flatMap(pairOf);
   if (pairs.length === 0) return [];
@@ -66,7 +66,7 @@ function findBroken(type: string, pairs: readonly Pair[]): readonly FindingDraft
 
 /**
  * Of a ping or a trace, the summary of this family alone decides, since a result without success may show a target that
- * is up, or prove nothing.
+ * is up, or prove nothing. Of other types every measured result without success fails.
  */
 function failsOver(type: string, family: Family, pairs: readonly Pair[]): (measured: ProbeResult) => boolean {
   if (type !== 'ping' && type !== 'traceroute') return (one) => one.outcome !== 'success' && isTold(one);
@@ -74,7 +74,10 @@ function failsOver(type: string, family: Family, pairs: readonly Pair[]): (measu
   return (one) => down.includes(one) && isTold(one);
 }
 
-/** ` with pings of 1400 bytes of payload`: packets of less may get through. */
+/**
+ * ` with pings of 1400 bytes of payload`, ` with packets of 1400 bytes` of a trace: smaller ones may get through. Empty
+ * for ordinary sizes.
+ */
 function sizeText(type: string, broken: readonly ProbeResult[]): string {
   const payload = type === 'ping' ? payloadText(broken) : '';
   if (payload !== '') return ` with pings${payload}`;
@@ -117,7 +120,7 @@ function findAbsent(type: string, pairs: readonly Pair[]): readonly FindingDraft
   });
 }
 
-/** Reasons why probes lack a family, which for dns is that of the servers that are asked. */
+/** Reasons why probes lack a family, which for dns may be that of the servers that are asked. */
 function absentTexts(type: string, family: Family, pairs: readonly Pair[]): readonly string[] {
   const isOfServer = ({ of }: Pair): boolean => type === 'dns' && of[family].result.error?.source === 'resolver';
   const isTrace = ({ of }: Pair): boolean => (of[family].result as SparseResultOf<'dns'>).trace !== undefined;
@@ -131,8 +134,8 @@ function absentTexts(type: string, family: Family, pairs: readonly Pair[]): read
 }
 
 /**
- * Finding: times and answers that differ between the families, by the rules of the comparison of two checks. Not the
- * time of the resolution, whose queries take the family of the resolver.
+ * Findings: times and answers that differ between the families, by the rules of the comparison of two checks. Not
+ * addresses, nor the time of the resolution, whose queries take the family of the resolver.
  */
 function findDifferences(type: string, pairs: readonly Pair[]): readonly FindingDraft[] {
   const seen = pairs.flatMap((pair) =>

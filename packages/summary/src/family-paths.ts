@@ -27,15 +27,15 @@ interface CrossedNetworks {
   /** The network of each hop; undefined if it is not known. */
   readonly hops: readonly (string | undefined)[];
   /**
-   * Number of hops after the first known network that may hide one: silent ones, and those of unknown networks. Infinite
-   * if the path is not known to its end.
+   * Number of hops that may hide a network: silent ones, and after the first known network also others without one.
+   * Infinite if the path is not known to its end.
    */
   readonly hidden: number;
 }
 
 /**
- * True if the hidden hops of `other` cannot hide all networks that only `own` shows, nor the addresses of links. False
- * if `other` shows no network.
+ * True if neither the hidden hops of `other` nor addresses of links (`isOfLinks`) explain all networks that only `own`
+ * shows. False if `other` shows no network.
  */
 function crossesMore(own: CrossedNetworks, other: CrossedNetworks): boolean {
   const lone = own.networks.filter((network) => !other.networks.includes(network));

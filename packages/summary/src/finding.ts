@@ -3,7 +3,7 @@ import type { Finding, FindingCode, FindingSeverity } from '@vantage/contract';
 import { thresholds } from './thresholds.ts';
 import type { ProbeResult } from './probe-result.ts';
 
-/** A finding, and its clause for the headline after “but”. */
+/** A finding, and its clause for the headline, if it has one. */
 export interface FindingDraft extends Finding {
   readonly brief?: string | undefined;
 }

@@ -1,8 +1,8 @@
 import type { SparseResultOf } from './probe-result.ts';
 
 /**
- * Milliseconds from the start to the first byte of the response, as `time_starttransfer` of curl; `rt` is the end of
- * the head. Undefined if none came.
+ * Milliseconds from the start of a request, with its resolution and retries, to the first byte of the response; `rt` is
+ * the end of the head. Undefined if none came.
  */
 export function firstByteOf(timings: SparseResultOf<'http'>['timings']): number | undefined {
   if (timings?.firstByte === undefined) return undefined;

@@ -25,7 +25,7 @@ export function distanceKm(a: Point, b: Point): number {
   return 2 * EARTH_RADIUS_KM * Math.asin(Math.min(1, Math.sqrt(h)));
 }
 
-/** Minimum round-trip time between two places, given the accuracy of places. */
+/** Minimum round-trip time over fibre between two places that are `placeErrorKm` nearer to each other than stated. */
 export function leastRttMs(a: Point, b: Point): number {
   return (2 * Math.max(0, distanceKm(a, b) - thresholds.placeErrorKm)) / FIBRE_KM_PER_MS;
 }

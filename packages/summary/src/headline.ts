@@ -26,7 +26,7 @@ interface HeadlineInput {
   readonly findings: readonly FindingDraft[];
 }
 
-/** The verdict, its main reason or time, and the probes that do not count. */
+/** The verdict, its main reason or time, and the silent and pending probes. */
 export function headlineOf(input: HeadlineInput): string {
   const { check, partition, verdict, findings } = input;
   const limitation = verdict === 'degraded' ? limitationOf(findings) : undefined;
@@ -116,7 +116,10 @@ function unknownOf({ check, probeResults, partition }: HeadlineInput): string {
   return `No probe could measure ${host}: ${reasonsOf(notMeasured)}`;
 }
 
-/** The clause of the most severe finding that makes a target degraded, else of the most severe one with a clause. */
+/**
+ * The clause of the most severe finding above `info` that makes a target degraded, else of the most severe one with a
+ * clause.
+ */
 function limitationOf(findings: readonly FindingDraft[]): string {
   const why = findings.filter(({ severity, brief }) => severity !== 'info' && brief !== undefined);
   return (why.find(({ code }) => findingRules[code].degrades) ?? why[0])?.brief ?? 'not as it should';
@@ -198,7 +201,7 @@ function isSilentTrace({ result }: ProbeResult): boolean {
   return error?.code === 'timed_out' && (loop === null || loop === undefined);
 }
 
-/** Supplementary fact about a target without faults. */
+/** The time that an `up` target took, and the first warning without a clause. */
 function supplementOf({ check, partition, findings }: HeadlineInput): string {
   const warning = findings.find(({ severity, brief }) => severity === 'warning' && brief === undefined);
   const time = check.type === 'http' ? pageTimeOf(partition.up) : roundTripOf(check, partition.up);
@@ -210,7 +213,7 @@ function roundTripOf({ type }: Check, up: readonly ProbeResult[]): string {
   return timed.length === 0 ? '' : ` (${timed.length === 1 ? '' : 'median '}round trip ${ms(median(timed))})`;
 }
 
-/** The times that a visitor of the page notices, in place of the round trip of TCP. */
+/** First byte and total time of the page, in place of the round trip of TCP. */
 function pageTimeOf(up: readonly ProbeResult[]): string {
   const results = ofType<'http'>(up).map(({ result }) => result);
   const first = results.flatMap(({ timings }) => firstByteOf(timings) ?? []);
@@ -256,7 +259,7 @@ function resolved(host: string, type: string, up: readonly ProbeResult<SparseRes
   return `${host} is an alias ${end} ${aliases.length === 1 ? 'has' : 'have'} no records of type ${type}, as seen`;
 }
 
-/** Address, network and location. */
+/** Address, unless it is the host itself, network and location; of several addresses only these. */
 function addressText(host: string, up: readonly ProbeResult[]): string {
   const results = ofType<'info'>(up).map(({ result }) => result);
   const addresses = unique(results.flatMap(({ ip }) => ip ?? []));

@@ -11,7 +11,7 @@ export interface Timed {
   readonly probeResult: ProbeResult;
   /** Minimum round-trip time that the probe measured, milliseconds. */
   readonly rttMs: number;
-  /** The time that tables, charts and the map show for the probe. */
+  /** The time for sentences: `rt` of the result if that is a round trip, else `rttMs`. */
   readonly shownMs: number;
 }
 
@@ -61,14 +61,14 @@ function least(values: readonly (number | null | undefined)[]): number | undefin
   return known.length === 0 ? undefined : Math.min(...known);
 }
 
-/** A lost SYN is sent again after a second (RFC 6298), and an http check makes one handshake. */
+/** A lost SYN is sent again after a second (RFC 6298), and `timings.connect` includes that. */
 const SYN_AGAIN_MS = 1_000;
 const SENT_AGAIN = ' A SYN that was lost and sent again looks the same.';
 
 /**
- * Excess is measured against a multiple (`stretch`) of the minimum round-trip time to the target's location. If that is
- * unknown, or physics contradicts it for any probe, the target is assumed at the fastest probe, and the finding is not
- * certain.
+ * Excess is measured against a multiple (`stretch`) of the minimum round-trip time to the target’s location. If that is
+ * unknown, or physics contradicts it for a probe of this address, the target is assumed at the fastest probe, whose
+ * time is added, and the finding is not certain.
  */
 function outliers(type: string, timed: readonly Timed[], placeOf: LookUpPlace | undefined): readonly FindingDraft[] {
   const { minProbes, times, plusMs } = thresholds.outlier;

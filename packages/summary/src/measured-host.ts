@@ -5,7 +5,7 @@ import type { ProbeResult, SparseResultOf } from './probe-result.ts';
 import { familyOf } from './scopes.ts';
 import { shown, unique } from './words.ts';
 
-/** Types that measure an address of a name. http tries others only if one takes no connection. */
+/** Types that measure one address of a name; http tries others if one takes no connection. */
 const ofAddress: ReadonlySet<string> = new Set(['ping', 'tcp', 'udp', 'traceroute', 'http']);
 
 /** The host, with what was measured of it if its name has addresses that no probe measured. */
@@ -27,10 +27,7 @@ export function measuredPart(type: string, all: readonly ProbeResult[]): string 
   return others.length === 0 ? ` (${shown(first!)}, one of its ${count})` : ` (${measured.length} of its ${count})`;
 }
 
-/**
- * True for an http result that connected to addresses of the host of the check: it followed no redirect to another
- * host. The failure of a result without a connection already states the number of addresses that were tried.
- */
+/** True for an http result that connected, and whose last URL is on the host of the first. */
 function isOfHost({ result }: ProbeResult): boolean {
   const { url, redirects = [], timings } = result as SparseResultOf<'http'>;
   const [first, last] = [redirects[0]?.url ?? url, url].map((text) => URL.parse(text ?? '')?.hostname);

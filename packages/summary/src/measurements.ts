@@ -18,7 +18,10 @@ export function measurementsOf(probeResult: ProbeResult): Measurements | undefin
   return family === 6 ? { 4: first, 6: other } : { 4: other, 6: first };
 }
 
-/** Results of two checks; if only one is over both families, its measurement over the family of the other. */
+/**
+ * Results of two checks; if only one is over both families, its measurement over the family of the other, if that is
+ * known.
+ */
 export function overOneFamily([a, b]: readonly [ProbeResult, ProbeResult]): readonly [ProbeResult, ProbeResult] {
   const [ofA, ofB] = [measurementsOf(a), measurementsOf(b)];
   if ((ofA === undefined) === (ofB === undefined)) return [a, b];
@@ -26,7 +29,10 @@ export function overOneFamily([a, b]: readonly [ProbeResult, ProbeResult]): read
   return family === undefined ? [a, b] : [ofA?.[family] ?? a, ofB?.[family] ?? b];
 }
 
-/** The family of a result over one; undefined if it is not known. That of dns is the family of the resolver. */
+/**
+ * The family of a result over one; undefined if it is not known. That of dns is the family of the resolver, or of the
+ * name servers in a trace.
+ */
 export function soleFamilyOf({ result }: ProbeResult): Family | undefined {
   const { resolvedIp, family } = result as SparseResultOf<'dns'>;
   if (family === 4 || family === 6) return family;

@@ -13,8 +13,8 @@ import { findPing } from './types/ping.ts';
 import { findTls } from './types/tls.ts';
 
 /**
- * Loss, jitter, ICMP errors, faults of the path and of certificates in the second measurements of a check over both
- * families, as in the first ones. What is true of the certificates of both is not repeated.
+ * Findings of the second measurements of a check over both families: of pings, of paths and their loss, of certificates
+ * and TLS. Of http not those with the same text in the first measurements.
  */
 export function findOverOther(
   type: string,

@@ -37,7 +37,7 @@ export function partitionByOutcome(type: string, probeResults: readonly ProbeRes
   const first = probeResults.map((probeResult) =>
     unresolved.has(probeResult) ? unlearned : evidenceOf(type, probeResult, probeResults),
   );
-  // If another probe found the port open, silence means a filter or packet loss.
+  // If another probe found the port open, silence counts as a failure.
   const isOpen = type === 'udp' && first.includes('up');
   const lone = type === 'dns' ? loneNegative(probeResults, first) : undefined;
   const of = new Map(
@@ -107,8 +107,9 @@ function evidenceOf(type: string, probeResult: ProbeResult, all: readonly ProbeR
 
 /**
  * Evidence of a trace that did not reach the target. Answers to its echo requests prove that the target is up, impaired
- * unless it merely limits its answers. Cut by its time limit it proves nothing, unless it sent `fullTtlAsked` packets per flow with the full TTL; nor does silence
- * of a target that answered another trace, or that leaves half or more of the packets of other probes unanswered.
+ * unless it merely limits its answers; else a loop counts as down. Cut by its time limit it proves nothing, unless it
+ * sent `fullTtlAsked` packets per flow with the full TTL; nor does silence of a target that answered another trace of
+ * the probe, or that leaves half or more of the packets of other probes unanswered.
  */
 function unreachedEvidence(result: SparseResultOf<'traceroute'>, all: readonly ProbeResult[]): Evidence {
   const others = all.filter((other) => other.result.resolvedIp === result.resolvedIp);
@@ -148,8 +149,8 @@ function unansweredEvidence(result: SparseResultOf<'ping'>): Evidence {
 }
 
 /**
- * True if the requested TTL or size prevented the packets from reaching the target; a TTL that a routing loop used up
- * is not meant.
+ * True if a requested TTL below 64, or the size, prevented the packets from reaching the target; a TTL that a routing
+ * loop used up is not meant.
  */
 export function isUnfit({ error, ttl, packets = [] }: SparseResultOf<'ping'>): boolean {
   if (error?.code === 'packet_too_big') return true;
@@ -170,8 +171,8 @@ function isInCircle(ttl: number, errorTtl: number): boolean {
 }
 
 /**
- * An inconclusive answer counts as silence; a foreign one of the servers of a zone, and a loop of aliases, which every
- * resolver discards, as a failure, whatever the rcode.
+ * An inconclusive answer counts as silence; a foreign one of the servers of a zone, and a loop of aliases, as a
+ * failure, whatever the rcode.
  */
 function dnsEvidence(outcome: 'success' | 'failure' | 'timeout', result: SparseResultOf<'dns'>): Evidence {
   if (isUnanswered(result)) return 'silent';
@@ -179,7 +180,7 @@ function dnsEvidence(outcome: 'success' | 'failure' | 'timeout', result: SparseR
   return outcome === 'success' && kind !== 'foreign' && kind !== 'loop' ? 'up' : 'down';
 }
 
-/** Failures of redirects and of the browser, which do not mean that the target is unresponsive. */
+/** Failures after the target answered: of redirects, except a loop, and of the browser. */
 const answeredAnyway: ReadonlySet<string> = new Set(['redirect_refused', 'redirect_limit', 'screenshot_failed']);
 
 function httpEvidence(outcome: 'success' | 'failure' | 'timeout', result: SparseResultOf<'http'>): Evidence {

@@ -20,7 +20,7 @@ export type SparseResultOf<T extends CheckTypeName> = Common & ResultFieldsOf<(t
 /** One probe's result with its record. */
 export interface ProbeResult<Result = Common> {
   readonly probe: string;
-  /** Undefined if not known, as for a probe that was removed after the check. */
+  /** Undefined if not known, as for a probe that was removed, or if the caller gives no records. */
   readonly facts: ProbeFacts | undefined;
   readonly outcome: FinalOutcome | 'pending';
   readonly result: Result;

@@ -37,7 +37,7 @@ function ofRoot(reason: string): string {
 /** Failures of the redirects themselves, which are not those of the place that they lead to. */
 const ofRedirects: ReadonlySet<string> = new Set(['redirect_refused', 'redirect_loop', 'redirect_limit']);
 
-/** Names the host that failed, if redirects led to another one. */
+/** The reason with the place to which redirects led, if that is another origin. */
 function withPlace(reason: string, result: SparseResultOf<'http'>): string {
   const host = redirectedHost(result);
   const { error } = result;
@@ -110,7 +110,7 @@ function portReason(result: ProbeResult['result']): string {
   return isEcho ? 'a packet filter refuses the packets' : phrases.port_unreachable;
 }
 
-/** Phrases for targets that were not resolved; the general phrases for these codes suit dns checks only. */
+/** Phrases for targets that were not resolved, if the general ones, for dns checks, do not suit them. */
 function resolutionReason({ code, source, canonicalName, family }: Failure): string | undefined {
   if (code === 'timed_out') return 'the name was not resolved in time';
   if (code === 'dns_no_answer') {

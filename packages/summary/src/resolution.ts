@@ -34,8 +34,8 @@ export function withFailedResolver(probeResults: readonly ProbeResult[]): Readon
 }
 
 /**
- * Results of dns checks whose resolver fails, or is silent about the name alone; none if they are evidence about the
- * name (`isMajority`). Leaves out failures of its signatures, which are about the name.
+ * Results of dns checks whose resolver answers SERVFAIL, or is silent about the name alone; none if they are evidence
+ * about the name (`isMajority`). Leaves out traces and failures of signatures, which are about the name.
  */
 export function withFailingResolver(
   probeResults: readonly ProbeResult<SparseResultOf<'dns'>>[],

@@ -16,7 +16,7 @@ import {
   unique,
 } from './words.ts';
 
-/** Determines which probes are affected; nothing if the target is down for none. */
+/** Findings: which probes fail, and what they have in common; none if the target is down for none. */
 export function findScopes(partition: Partition): readonly FindingDraft[] {
   const { up, down, counted } = partition;
   if (down.length === 0) return [];
@@ -101,13 +101,13 @@ function measuredAddresses({ result }: ProbeResult): readonly string[] {
   return addresses.toSorted((a, b) => Number(a.includes(':')) - Number(b.includes(':')));
 }
 
-/** The measured addresses and, of http, those that took no connection, after which another one was tried. */
+/** The measured addresses and, of http, those that took no connection. */
 function askedAddresses(probeResult: ProbeResult): readonly string[] {
   const { deadAddresses = [] } = probeResult.result as SparseResultOf<'http'>;
   return unique([...measuredAddresses(probeResult), ...deadAddresses.map(({ address }) => address)]);
 }
 
-/** True if an http check tried addresses of both families in turn. */
+/** True if the probe asked addresses of both families. */
 function isOfBothFamilies(probeResult: ProbeResult): boolean {
   return unique(askedAddresses(probeResult).map((address) => String(address.includes(':')))).length > 1;
 }
@@ -149,8 +149,8 @@ function downOne(probeResult: ProbeResult, up: readonly ProbeResult[]): FindingD
 }
 
 /**
- * Sentence with the addresses that failed, if the probes with an answer measured others: the cause may be the servers
- * there. Empty otherwise.
+ * Sentence with the addresses that the failing probes asked, if all others asked different ones: the cause may be the
+ * servers there. Empty otherwise.
  */
 function addressesOfTheirOwn(down: readonly ProbeResult[], counted: readonly ProbeResult[]): string {
   const others = counted.filter((one) => !down.includes(one));

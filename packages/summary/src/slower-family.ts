@@ -19,7 +19,9 @@ export interface Seen {
   readonly difference: DifferenceDraft;
 }
 
-/** Times that differ at a probe in one direction; a probe with both directions shows no slower family. */
+/**
+ * Findings: the family over which probes took longer. A probe whose times differ in both directions counts for neither.
+ */
 export function findSlower(pairs: readonly Pair[], seen: readonly Seen[]): readonly FindingDraft[] {
   const directions = Map.groupBy(
     seen.filter(({ difference }) => slowerFamily(difference) !== undefined),

@@ -2,10 +2,13 @@ import { buildFinding, type FindingDraft } from './finding.ts';
 import { ofType, type ProbeResult } from './probe-result.ts';
 import { countOf, listed, ms } from './words.ts';
 
-/** Types whose times are taken outside of the agent's process; their results lack times that a stall made doubtful. */
+/** Types whose results leave out packets that a stall makes doubtful. */
 const OF_PACKETS: ReadonlySet<string> = new Set(['ping', 'traceroute']);
 
-/** True if the probe stood still during the check, so that times of the result may include the stall. */
+/**
+ * True if the probe stood still during the check, so that times of the result may include the stall; never for
+ * `OF_PACKETS`.
+ */
 export function hasDoubtfulTimes(type: string, { result }: ProbeResult): boolean {
   return !OF_PACKETS.has(type) && result.stalled !== undefined;
 }

@@ -40,7 +40,7 @@ import { findScreenshot, findUnmeasured } from './unmeasured.ts';
 export interface SummaryFacts {
   /** State of the check's screenshot. */
   readonly screenshot?: Screenshot | undefined;
-  /** Geo data of the measured addresses. Without it latency is not compared with distance. */
+  /** Geo data of the measured addresses. */
   readonly placeOf?: LookUpPlace | undefined;
 }
 
@@ -88,7 +88,7 @@ export function summarize(check: Check, probes: ReadonlyMap<string, ProbeFacts>,
   };
 }
 
-/** Names and addresses of one target. */
+/** Findings about the name and the addresses of the target; none for dns. */
 function findTargets(
   type: string,
   probeResults: readonly ProbeResult[],
@@ -189,7 +189,7 @@ function byGravity(a: FindingDraft, b: FindingDraft): number {
   );
 }
 
-/** Sorts the probes by id: a finding may have collected them in another order. */
+/** Has each probe once, sorted by id: a finding may have collected them in another order. */
 function publicFinding({ code, severity, text, probes }: FindingDraft): Finding {
   return { code, severity, text: escapeText(text, 1_024), probes: [...new Set(probes)].toSorted(byText) };
 }

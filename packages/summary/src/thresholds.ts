@@ -1,4 +1,4 @@
-/** All thresholds of findings. Durations in milliseconds. */
+/** Thresholds of findings and comparisons. Durations in milliseconds, unless the name has another unit. */
 export const thresholds = {
   /** Days before expiry from which a certificate is reported. */
   certificateDaysLeft: 14,
@@ -19,29 +19,30 @@ export const thresholds = {
    * difference of round-trip times with which packets of a group cannot overtake each other.
    */
   spaced: { groups: 2, spreadMs: 0.5 },
-  /** Significance level for a difference in loss that indicates rate-limited ICMP responses. */
+  /** Significance level for a difference in loss, between hops or between probes. */
   lossByChance: 0.1,
   /** Likelihood ratio from which loss is preferred to rate limits of the target and the preceding routers. */
   lossOverLimit: 10,
-  /** Significance level for a hop without loss, used to locate where loss begins. */
+  /** Stricter significance level, to locate where loss begins and for flows that end. */
   beginByChance: 0.01,
   /**
-   * If more than this share of the packets of other flows is lost beyond a hop, the packets of one flow do not count as
-   * independent.
+   * If more than this share of the packets of other flows is lost beyond a hop or at the target, the packets of one
+   * flow do not count as independent.
    */
   sharedLoss: 0.1,
   /**
-   * Of flows that are cut behind a router which others pass: unanswered packets with the full TTL of each (`full`),
+   * Of flows that are silent while others reach the target: unanswered packets with the full TTL of each (`full`),
    * answers of the target to other flows after a lost packet (`answeredLater`), and most unanswered packets at the end
    * (`lostLast`).
    */
   cutFlows: { full: 3, answeredLater: 3, lostLast: 2 },
-  /** Unanswered full-TTL packets of a flow that prove the target silent. */
+  /** Full-TTL packets per flow from which the silence of a target counts in a trace that ran out of time. */
   fullTtlAsked: 5,
   /**
    * Unanswered rounds at the end of a trace that are an outage of the target: `refused` if a router refused a packet in
    * them, else `silent`. Without a refusal they must also be `gaps` times as many as each earlier gap, and chance must
-   * not explain them at the level `byChance`, unless they are `long` or more.
+   * not explain them at the level `byChance`, unless they are `long` or more. For a pause in between `silent`, `gaps`
+   * and `byChance` hold.
    */
   outage: { refused: 2, silent: 3, gaps: 3, byChance: 0.01, long: 10 },
   outlier: { minProbes: 4, times: 3, plusMs: 50, stretch: 2.5 },
@@ -57,8 +58,8 @@ export const thresholds = {
   /** For differences between two checks, and between runs of a monitor. */
   compare: {
     /**
-     * Thresholds of the medians of round-trip times: in milliseconds, as a share of the smaller one, and in spreads
-     * of the samples.
+     * Thresholds of the medians of round-trip times: in milliseconds, as a share of the smaller one, and in spreads of
+     * the samples; from `minSamples` of each check on.
      */
     rtt: { plusMs: 5, share: 0.2, spreads: 3, minSamples: 3 },
     /** Thresholds of times that a check measured less often than `minSamples`, such as once. */
@@ -74,11 +75,9 @@ export const thresholds = {
      * ways are used evenly, and if this way has the share of the flows that it has in the other trace.
      */
     missingWay: { evenly: 0.035, byShare: 0.1 },
-    /**
-     * Significance level for a way that a load balancer has lost or gained for good, over all runs that are considered.
-     */
+    /** Significance level for a way that a load balancer lost or gained, over all runs that are considered. */
     wayByChance: 1e-6,
-    /** Number of runs that must show a way that a load balancer lost or gained for good, and of those that must not. */
+    /** Fewest runs that must show a lost or new way of a load balancer, and fewest that must not. */
     runsWithWay: 3,
   },
 } as const;

@@ -2,7 +2,9 @@ import { isUnmeasured } from './compare/fields/common.ts';
 import { isTooLarge, isUnfit } from './partition.ts';
 import type { ProbeResult, SparseResultOf } from './probe-result.ts';
 
-/** Codes of a failure because the name has no address of the family, or the probe no connectivity in it. */
+/**
+ * Codes of a failure because a name has no address of the family, or the probe, or the server that it asks, lacks it.
+ */
 export const ABSENT_FAMILY: ReadonlySet<string | undefined> = new Set(['dns_no_address', 'family_unavailable']);
 
 /** True if the measurement over one family is evidence about the target. */

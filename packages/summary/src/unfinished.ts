@@ -7,7 +7,7 @@ export function isBodyUnfinished(result: Http): boolean {
   return result.error?.code === 'http_body_unfinished' || isCodingCut(result);
 }
 
-/** True for a body that ends before its content coding does, of which browsers and curl show the beginning. */
+/** True for a body that ends before its content coding does. */
 export function isCodingCut({ error, truncated }: Http): boolean {
   return error?.code === 'http_decode_failed' && truncated === true;
 }

@@ -22,7 +22,8 @@ const ofCode: Readonly<Partial<Record<FailureCode, FindingCode>>> = {
 };
 
 /**
- * Probes excluded from the verdict, grouped by reason, except those whose resolver failed, which `findNames` reports.
+ * Findings about probes excluded from the verdict, one for each code, except those whose resolver failed, which
+ * `findNames` reports.
  */
 export function findUnmeasured(all: readonly ProbeResult[], counted: number): readonly FindingDraft[] {
   const probeResults = all.filter((probeResult) => !isUnresolved(probeResult));

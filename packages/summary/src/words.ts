@@ -120,7 +120,8 @@ export function unique(items: readonly string[]): readonly string[] {
 }
 
 /**
- * Changes a sentence of a probe so that it can be part of another one: without the full stop and the capital letter.
+ * Changes a sentence of a probe so that it can be part of another one: without the full stop, and without the capital
+ * letter of an article or the like.
  */
 export function insideSentence(sentence: string): string {
   const part = sentence.replace(/\.$/, '');

@@ -7,15 +7,19 @@ export interface Direction {
   readonly from: string;
   readonly to: string;
   readonly trace: Trace;
-  /**
-   * The hops at which the other probe answered; several if flows differ in length. Undefined if it answered at none.
-   */
+  /** The first and the last hop at which the other probe answered; undefined if it answered at none. */
   readonly length: { readonly least: number; readonly most: number } | undefined;
-  /** Hops before the other probe whose routers are known. */
+  /** Hops with known routers, without those at which the other probe answered and those beyond the last of these. */
   readonly known: readonly Step[];
-  /** Number of hops before the other probe that are silent or hide their address. Infinite if it answered at no hop. */
+  /**
+   * Number of hops before the last one at which the other probe answered that are not `known`. Infinite if it answered
+   * at no hop.
+   */
   readonly unknown: number;
-  /** Number of unknown hops before the first known router. They may be a NAT, at which the other direction ends. */
+  /**
+   * Number of hops before the first known router, or of all hops if none is known. They may be a NAT, at which the
+   * other direction ends.
+   */
   readonly hiddenAtStart: number;
 }
 
@@ -39,10 +43,11 @@ export interface LoneNetwork {
 }
 
 /**
- * Networks on at least two hops of one direction and on none of the other. If both directions use the same links, both
- * show the network of each link, because the addresses of its two ends are of one network. A network counts only if it
- * has more hops here than the other direction has hops of unknown network, because these may hide it. Networks of the
- * ends are left out, because only one direction shows the first link.
+ * Networks on at least two hops of one direction and on none of the other; of several routers of a hop one counts. If
+ * both directions use the same links, both should show the network of each link, because the addresses of its two ends
+ * are mostly of one network. A network counts only if it has more hops here than the other direction has hops of
+ * unknown network, because these may hide it. Networks of the ends are left out, because only one direction shows the
+ * first link.
  *
  * @param ends networks of both probes
  */
@@ -66,9 +71,10 @@ export function loneNetworks(own: Direction, other: Direction, ends: ReadonlySet
 const LEAST_HOPS = 2;
 
 /**
- * Hops of one direction without any address of the other one nearby, if they are too many for its unknown hops to hide.
- * A router answers with the address of the link on which a packet came, or on which its answer leaves: on one way,
- * these are the ends of one link. The first hop is left out, since a NAT hides it from the other side.
+ * Hops of one direction with no address of the other one, or of an end, nearby; none if they are fewer than
+ * `LEAST_HOPS`, or if the unknown hops of the other direction may hide them. A router answers with the address of the
+ * link on which a packet came, or on which its answer leaves: on one way, these are the ends of one link. The first hop
+ * is left out, since a NAT may hide it from the other side.
  */
 export function loneHops(own: Direction, other: Direction): readonly Step[] {
   const seen = neighbourhoodsOf(own, other);
@@ -79,8 +85,8 @@ export function loneHops(own: Direction, other: Direction): readonly Step[] {
 }
 
 /**
- * True if all routers of one direction after the first have addresses near those of the other one, which is longer:
- * then a tunnel that hides hops of the same way explains the difference, too.
+ * True if all routers of one direction after its first hop have addresses near those of the other one or of an end, and
+ * the other one is longer: then a tunnel that hides hops of the same way explains the difference, too.
  */
 export function isPartOf(own: Direction, other: Direction): boolean {
   if (own.length === undefined || other.length === undefined || own.length.most >= other.length.least) return false;
@@ -96,8 +102,8 @@ function neighbourhoodsOf(own: Direction, other: Direction): ReadonlySet<string>
 }
 
 /**
- * Number of known hops of one direction, without the first, and how many of them are on a link of which the other
- * direction shows an end.
+ * Number of known hops of one direction, without hop 1, and how many of them have an address in the network of a link
+ * (`linkOf`) of which the other direction shows an address.
  */
 export function sharedLinks(own: Direction, other: Direction): { readonly shared: number; readonly of: number } {
   const seen = new Set(other.known.flatMap(({ routers }) => routers.map(({ ip }) => linkOf(ip))));
@@ -106,7 +112,7 @@ export function sharedLinks(own: Direction, other: Direction): { readonly shared
   return { shared: shared.length, of: compared.length };
 }
 
-/** The network of a link between two routers: a /30, which holds a /31, or a /126. */
+/** The network that a link between two routers has if it is a /30, which may hold a /31, or a /126. */
 function linkOf(ip: string): string {
   return prefixOf(ip, 30, 126);
 }

@@ -11,7 +11,7 @@ import type { Trace } from '../traceroute/trace.ts';
 import { asText, countOf, listed, ms } from '../words.ts';
 import { directionOf, isPartOf, loneHops, loneNetworks, sharedLinks, type Direction } from './direction.ts';
 
-/** Findings of a check between two probes: what differs between the two directions. */
+/** Findings of a check between two probes about its two directions. */
 export function findDirections(
   { between }: Check,
   traces: readonly Trace[],
@@ -44,7 +44,7 @@ function oneWay(first: string, second: string, { up, down }: Partition): readonl
   return [buildFinding('direction_fails', 'warning', [failing], text, failing.probe)];
 }
 
-/** Finding: whether both directions take the same path. */
+/** Finding: the directions take different paths, or nothing tells these apart; none if it is not known. */
 function findWays(there: Direction, back: Direction): readonly FindingDraft[] {
   const both = [there, back].map(({ trace }) => trace.probeResult);
   const evidence = differences(there, back);
@@ -67,7 +67,7 @@ function findWays(there: Direction, back: Direction): readonly FindingDraft[] {
   return [buildFinding('directions_alike', 'info', both, text)];
 }
 
-/** Evidence that the directions take different paths, the strongest first. */
+/** Evidence that the directions take different paths: networks, or routers if no network differs, then the lengths. */
 function differences(there: Direction, back: Direction): readonly string[] {
   const directions = [
     [there, back],
@@ -122,8 +122,8 @@ function endNetworks(there: Direction, back: Direction): ReadonlySet<string> {
 }
 
 /**
- * True if both directions may take the same path: equal lengths, no unknown hop, and each link after the first hop seen
- * from both ends.
+ * True if both directions may take the same path: equal lengths, no unknown hop, and for each hop after the first an
+ * address of the other direction in the network of the same link.
  */
 function isAlike(there: Direction, back: Direction): boolean {
   const [a, b] = [there.length, back.length];

@@ -26,7 +26,7 @@ export interface EvidencePair {
 
 /**
  * Compares the results of one probe; family by family if both checks measured over both. If one did, its measurement
- * over the family of the other is compared.
+ * over the family of the other is compared, if that is known.
  *
  * @param count number of compared probes
  */
@@ -81,7 +81,7 @@ function compareMeasurements(
   const measured = measuredDifferences(type, a, b).map((difference) => {
     const { chance, ...draft } = difference;
     if (chance === undefined) return draft;
-    // Of two traces the paths tell whether a balancer explains the difference.
+    // Of two traces the paths tell whether a balancer may explain the difference.
     if (type === 'traceroute') return isDoubtful ? doubted(difference) : weighed(difference, count);
     return weighed(weighedByFlows(type, a, b, difference), count);
   });
@@ -98,12 +98,12 @@ function compareMeasurements(
   return { differences, ...(path === undefined ? {} : { path }) };
 }
 
-/** A difference of times, certain if chance does not explain it at one of `count` probes. */
+/** A difference of times, certain if chance does not explain it at one of `count` measurements. */
 function weighed(difference: DifferenceDraft, count: number): DifferenceDraft {
   return isBeyondChance(1, count, difference.chance ?? 1) ? certainly(difference) : difference;
 }
 
-/** Subjects that may differ between the servers of one name. */
+/** Subjects whose differences are doubted if the checks measured different addresses of a name. */
 const ofServer: ReadonlySet<DifferenceSubject> = new Set(['rtt', 'phase', 'loss', 'certificate']);
 
 function pathOf(a: ProbeResult, b: ProbeResult): Required<Pick<ProbeComparison, 'path' | 'differences'>> {

@@ -6,7 +6,7 @@ import type { TimeChange } from './noise.ts';
 
 const [MOST_VALUES, MOST_LENGTH] = [64, 256];
 
-/** Most values that a sentence lists. */
+/** Most values that one list in a text names. */
 const NAMED = 3;
 
 interface Named {
@@ -35,7 +35,7 @@ export function differentValue(named: Named, a: Value, b: Value): readonly Diffe
 
 type Value = string | number | boolean | null | undefined;
 
-/** A difference of two sets, whatever their order; none if one is unknown. */
+/** A difference of two sets, whatever their order; none if they are equal or one is unknown. */
 export function differentSet(
   named: Named & { readonly isCertain?: boolean },
   a: readonly string[] | undefined,
@@ -55,7 +55,7 @@ export function differentSet(
   return [{ subject, name, a: valuesOf(a), b: valuesOf(b), certain: isCertain, text }];
 }
 
-/** A difference with the chance that it comes from noise. */
+/** A difference, with the chance that it comes from noise if that is known. */
 export interface DifferenceDraft extends Difference {
   readonly chance?: number;
   /** True for noise unless so many probes agree that chance does not explain it. */
@@ -65,10 +65,10 @@ export interface DifferenceDraft extends Difference {
 /** The reason for doubt of a difference in loss. */
 export const FEW_PACKETS = ', too few packets to exclude chance';
 
-/** The reason for doubt of times of one flow: all of its packets take one way of a load balancer. */
+/** The reason for doubt of a difference that another way of a load balancer may explain. */
 export const ANOTHER_WAY = ', as another way of a load balancer would be';
 
-/** A large difference of times; uncertain until it is known how many probes agree. */
+/** A large difference of times, marked uncertain: the callers weigh its chance. */
 export function differentTime(named: Named, change: TimeChange | undefined): readonly DifferenceDraft[] {
   if (change === undefined) return [];
   const { aMs, bMs, chance, samples } = change;
@@ -108,7 +108,7 @@ export function withoutSamples(text: string): string {
     .replace(ANOTHER_WAY, '');
 }
 
-/** Adds the address family to the text of a difference that concerns only one of both families. */
+/** Adds the address family, if the difference has one, to its text. */
 export function overFamily<D extends { readonly family?: Difference['family'] | undefined; readonly text: string }>(
   difference: D,
 ): D {

@@ -7,7 +7,10 @@ import type { ProbeResult } from '../probe-result.ts';
 /** Evidence of a probe’s result, or of its measurement over one family. */
 export type EvidenceOf = (result: ProbeResult, family?: Family) => Evidence;
 
-/** Evidence in one check, considered together with the other probes; over both families, of each family. */
+/**
+ * Evidence in one check, considered together with the other probes: with a family, that of the measurement over it if
+ * the probe has both; else that of its whole result.
+ */
 export function evidenceIn(type: string, probeResults: readonly ProbeResult[]): EvidenceOf {
   const ofProbes = partitionByOutcome(type, probeResults).of;
   const both = probeResults.flatMap((one) => measurementsOf(one) ?? []);

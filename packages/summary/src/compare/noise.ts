@@ -14,10 +14,10 @@ export interface TimeChange {
 
 /**
  * The difference of two sets of round-trip times, if it is large: the medians differ by more than each of
- * `thresholds.compare.rtt`, which are a time, a share and a multiple of the spread of either set, and no sample of one
- * set lies among those of the other. With more samples than `minSamples`, the largest one may be ignored. With fewer,
- * the rule for single times applies to the two samples that are closest to each other: the middle of two samples is a
- * time that no packet had.
+ * `thresholds.compare.rtt`, which are a time, a share of the smaller median and a multiple of the spread of either set,
+ * and all samples of one set are below those of the other. Of a set with more samples than `minSamples`, the largest
+ * may be ignored. With fewer than `minSamples`, the rule for single times applies to the two samples that are closest
+ * to each other: the middle of two samples is a time that no packet had.
  */
 export function rttChange(a: readonly number[], b: readonly number[]): TimeChange | undefined {
   const { minSamples } = thresholds.compare.rtt;

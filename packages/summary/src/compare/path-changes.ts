@@ -10,28 +10,31 @@ import { kindOfChange, lastingText, pathDifferences } from './path/path-text.ts'
 /** Conclusion from a later traceroute of a probe about its path. */
 export interface PathStep {
   readonly relation: PathComparison['relation'];
-  /** The change as a sentence; null unless it is certain. */
+  /** The change as a clause; null unless it is certain. */
   readonly text: string | null;
-  /** Whether the path changed, or only the address from which a hop answers, which may be that of the same router. */
+  /**
+   * Of a change, whether the path changed, or only the address from which a hop answers, which may be that of the same
+   * router (`kindOfChange`); `hop` without a change.
+   */
   readonly change: 'path' | 'hop';
   /** Whether the later trace is the one to compare further traces with. */
   readonly isBaseline: boolean;
   /**
-   * Hash of the later path: `followWays` finds nothing in runs that all have the same. Null if the path is not
-   * compared.
+   * Hash of the later path: `followWays` finds nothing in runs that all have the same. Null if the traces are not
+   * compared, or the later one did not reach the target.
    */
   readonly hash: string | null;
 }
 
-/** @returns probes with a trace that reached the target, with which later traces can be compared */
+/** @returns probes with a final trace that reached the target */
 export function reachedFrom(check: Check): readonly string[] {
   return finalTraces(check).flatMap(({ isReached, probeResult }) => (isReached ? probeResult.probe : []));
 }
 
 /**
- * Compares a traceroute of a monitor with the one that is the baseline of a probe. Unless the change is certain, the
- * baseline is kept for an uncertain difference, so that later traces decide, and for a trace that did not reach the
- * target or contains less of the path.
+ * Compares a traceroute of a monitor with the one that is the baseline of a probe; undefined without a final trace of
+ * this probe. Unless the change is certain, the baseline is kept for an uncertain difference, so that later traces
+ * decide, and for a trace that did not reach the target or, if compatible, has fewer known hops.
  */
 export function followPath(baseline: Check, check: Check, probe: string): PathStep | undefined {
   const [a, b] = [baseline, check].map((one) => finalTraces(one).find((trace) => trace.probeResult.probe === probe));
@@ -51,10 +54,10 @@ export function followPath(baseline: Check, check: Check, probe: string): PathSt
   };
 }
 
-/** Ways that a load balancer has lost or gained for good. */
+/** Ways that a load balancer lost or gained before the last runs. */
 export interface WaysStep {
   readonly text: string;
-  /** Number of the last runs that have the new ways. */
+  /** Number of these last runs: none has a lost way, several have a new one. */
   readonly later: number;
 }
 
@@ -62,9 +65,9 @@ export interface WaysStep {
 export const MOST_PATH_RUNS = 16;
 
 /**
- * Finds ways of load balancers that were lost or gained in the last `MOST_PATH_RUNS` runs of a monitor at a probe,
- * between which no change of the path is certain. Undefined if there is none, if it is not proved yet, or if the last
- * run did not reach the target.
+ * Finds ways of load balancers that were lost or gained in the last `MOST_PATH_RUNS` runs of a monitor at a probe.
+ * Expects runs between which no change of the path is certain. Undefined if there is none, if it is not proved yet, or
+ * if the last run did not reach the target.
  *
  * @param checks oldest first
  */

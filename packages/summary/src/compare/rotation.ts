@@ -23,11 +23,11 @@ export function everyMeasurement(probeResults: readonly ProbeResult[]): readonly
 }
 
 /**
- * Marks differences in values that rotate among the probes as uncertain: each value that is new at a probe was at
- * another probe in the first check, and each value that is gone is at another probe in the second. This happens if a
- * name has several servers that answer differently.
+ * Marks differences in values that rotate among measurements as uncertain: each value that is new is among all values
+ * of the first set, and each value that is gone among those of the second. This happens if a name has several servers
+ * that answer differently.
  *
- * @param a measurements of the first check, as `b` of the second
+ * @param a measurements of the first check or over the first family, as `b` of the second
  * @param where text after the values that others had there
  */
 export function rotationDoubts(

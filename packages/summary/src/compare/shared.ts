@@ -13,8 +13,8 @@ const NAMED = 3;
 const MOST_SHARED = 1_024;
 
 /**
- * The differences of all probes with equal ones combined: certain ones first, then by severity of the subject, then
- * by number of probes.
+ * The differences of the check and of all probes, equal ones of several probes combined: certain ones first, then in
+ * the order of `differenceSubjects`, then by number of probes.
  */
 export function sharedDifferences(
   ofCheck: readonly Difference[],
@@ -73,7 +73,10 @@ export function withoutNoise<D extends { readonly differences: readonly Differen
   );
 }
 
-/** Number of measurements that were compared: two for each probe over both families. */
+/**
+ * Number of measurements that may have been compared: two for each probe, if the difference is over one of two
+ * families.
+ */
 function comparedOf({ family }: Difference, probes: number): number {
   return family === undefined ? probes : 2 * probes;
 }
@@ -83,7 +86,7 @@ interface Own {
   readonly difference: DifferenceDraft;
 }
 
-/** A few samples prove nothing at one probe, but a lot if many probes agree. */
+/** True if the difference is certain at one probe, or if more probes agree than chance explains. */
 function isCertain(own: readonly Own[], compared: number): boolean {
   if (own.some(({ difference }) => difference.certain)) return true;
   const chances = own.flatMap(({ difference }) => difference.chance ?? []);

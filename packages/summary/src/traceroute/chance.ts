@@ -1,11 +1,12 @@
-/** Sent and lost packets. */
+/** Sent and lost packets, or other trials and those of them with the outcome that is counted. */
 export interface Sample {
   readonly sent: number;
   readonly lost: number;
 }
 
 /**
- * Probability that chance alone causes at least this excess of loss: one-sided Fisher’s exact test.
+ * Probability that chance alone causes at least this excess of loss, given the sum of both: one-sided Fisher’s exact
+ * test.
  */
 export function chanceOfMore(more: Sample, less: Sample): number {
   const [sent, lost] = [more.sent + less.sent, more.lost + less.lost];

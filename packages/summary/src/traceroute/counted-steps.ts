@@ -3,8 +3,8 @@ import { targetHopsOf } from './rounds/path-change.ts';
 import { isSilent, isTargetAlone, targetIndex, type Step, type Trace } from './trace.ts';
 
 /**
- * Hops with the packets of flows that reach the target; other flows take other paths. Refused packets are not lost
- * ones.
+ * Hops with the packets by which loss is judged: those of flows that reach the target, without refused ones; of a
+ * search for all paths those of its links. If the target moved, all packets count at the hops before it.
  */
 export function countedSteps(trace: Trace): readonly Step[] {
   const { steps, branching } = trace;
@@ -26,7 +26,7 @@ function withTargetAsOne(steps: readonly Step[], trace: Trace): readonly Step[] 
   return steps.with(index, { ...steps[index]!, sent: sum('sent'), lost: sum('lost') });
 }
 
-/** After a change of the distance of the target, its packets are at several hops. */
+/** The last hop of the target gets the packets of all its hops. */
 function countedOnMove(trace: Trace, hops: ReturnType<typeof targetHopsOf>): readonly Step[] {
   const [sent, received] = [
     hops.reduce((sum, one) => sum + one.sent, 0),
@@ -59,8 +59,8 @@ function countedOnWays(trace: Trace): readonly Step[] {
 }
 
 /**
- * Counts the packets of each hop by its links, except those to silent routers. Hops are unchanged if a balancer chooses
- * per packet: lost packets belong to no link there.
+ * Counts the packets of each hop by its links, except those to silent routers. Hops are unchanged if a balancer may
+ * choose per packet: lost packets belong to no link there.
  */
 function countedOnLinks(steps: readonly Step[], nodes: readonly WayNode[]): readonly Step[] {
   if (nodes.some((node) => node.hop > 1 && isOfCloud(node))) return steps;

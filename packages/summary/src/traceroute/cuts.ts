@@ -7,8 +7,8 @@ import { findSizeCuts, isCutBySize } from './mtu/size-cut.ts';
 import type { Trace } from './trace.ts';
 
 /**
- * Finding: probes get no answer although the target answers some packets of others, so that their silence may be chance
- * or a limit.
+ * Findings: probes get no answer although the target answers some packets of others, or another trace of the probe, so
+ * that their silence may be chance or a limit.
  */
 export function unheard(traces: readonly Trace[]): readonly FindingDraft[] {
   return grouped(traces, (trace) => `${trace.fullTtl?.answersOthers === true} ${isUnseen(trace)}`).map((own) => {
@@ -22,7 +22,7 @@ export function unheard(traces: readonly Trace[]): readonly FindingDraft[] {
   });
 }
 
-/** Findings about traces that ended before their path: no evidence about the last router seen. */
+/** Findings about traces whose end is `cut`: no evidence about the last router seen. */
 export function cuts(traces: readonly Trace[]): readonly FindingDraft[] {
   const cut = traces.filter((trace) => endReason(trace) === 'cut');
   const byEcho = cut.filter((trace) => answersEchoAlone(trace.probeResult.result) && !isCutBySize(trace));
@@ -41,11 +41,11 @@ export function cuts(traces: readonly Trace[]): readonly FindingDraft[] {
 }
 
 /**
- * Finding: the target answers only the echo requests that accompany a trace. A filter on the path and a silent target
- * are indistinguishable from outside.
+ * Findings: the target answers the echo requests that accompany a trace, and none of its packets. A filter on the path
+ * and a silent target are indistinguishable from outside.
  *
- * @param severity info if the target leaves the packets of other probes unanswered too: it limits its answers, or loses
- * them
+ * @param severity info if the target leaves half of the packets of traces that reach it unanswered: it limits its
+ * answers, or loses them
  */
 function echoAlone(traces: readonly Trace[], severity: 'warning' | 'info'): readonly FindingDraft[] {
   const keyOf = (trace: Trace): string => `${trace.probeResult.result.protocol ?? ''} ${isUnseen(trace)}`;

@@ -47,7 +47,10 @@ function sumOf(a: Packets | undefined, b: Packets): Packets {
   };
 }
 
-/** Names are taken from the first path that has one; paths are in order of probes. */
+/**
+ * Adds a node, or to a known one the probe, hop and time of another path. Its name and network are those of the first
+ * path that has them.
+ */
 export function addNode(
   nodes: Map<string, Draft>,
   node: Draft['node'],

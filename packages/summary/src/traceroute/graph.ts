@@ -134,7 +134,7 @@ function idsOf(steps: readonly Step[], index: number, start: string): readonly s
 
 /**
  * Links two hops of one flow. If several routers answered at a hop, which one leads on is unknown: the most frequent
- * one is linked to all of the other hop. No node links to itself.
+ * one is linked to all of the other hop, and the others to its first. No node links to itself.
  */
 function addEdges(edges: Edges, from: readonly string[], to: readonly string[], probe: string): void {
   const isInferred = from.length > 1;

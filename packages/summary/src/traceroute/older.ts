@@ -3,8 +3,8 @@ import { naming } from '../words.ts';
 import type { Trace } from './trace.ts';
 
 /**
- * Options that agents of earlier releases ignore, by the field whose presence shows that an agent knows them, with
- * their effects.
+ * Options that agents of earlier releases ignore, by the field that shows that an agent knows them, with what these
+ * agents do.
  */
 const options = [
   { field: 'rounds', text: 'do not know rounds and traced once' },
@@ -15,9 +15,7 @@ const options = [
   { field: 'multipath', text: 'do not search the paths of all flows and traced some' },
 ] as const;
 
-/**
- * Finding: agents that ignore an option. Other agents report its field with the first hop, or at the end of the trace.
- */
+/** Findings: final results without the field of an option that other results have. */
 export function findOlder(traces: readonly Trace[]): readonly FindingDraft[] {
   return options.flatMap(({ field, text }) => {
     const isKnown = ({ probeResult }: Trace): boolean => probeResult.result[field] !== undefined;

@@ -35,7 +35,7 @@ export interface Way {
   readonly steps: readonly Step[];
   /** True if the target answered any of its packets. */
   readonly isReached: boolean;
-  /** True if its packets are known not to pass the last answering hop. */
+  /** True if the target answered none of its packets, and silent hops or an ICMP error ended the flow. */
   readonly isEnded: boolean;
   /** The ICMP error with which the last router that answered the flow refused its packets; null if it did not. */
   readonly refusal: Icmp | null;
@@ -47,7 +47,7 @@ export interface Trace {
   readonly target: string | null;
   readonly isReached: boolean;
   readonly isFinal: boolean;
-  /** Undefined in results of older agents. */
+  /** Undefined in pending results, and in those of older agents. */
   readonly stopReason: string | null | undefined;
   readonly fullTtl: SparseResultOf<'traceroute'>['fullTtl'];
   /** One per flow; a single one with all routers if the result does not separate flows. */
@@ -161,7 +161,10 @@ export function isSilent({ routers, isPrivate }: Step): boolean {
   return routers.length === 0 && !isPrivate;
 }
 
-/** Index of the target's own hop; undefined if it answered none of the TTL-limited packets. */
+/**
+ * Index of the target’s own hop, or of the last answer if the trace was completed by another address; undefined if
+ * neither is known.
+ */
 export function targetIndex({ steps, target, isReached, stopReason, branching }: Trace): number | undefined {
   if (!isReached) return undefined;
   const isTarget = ({ routers }: Step): boolean => routers.some(({ ip }) => ip === target);

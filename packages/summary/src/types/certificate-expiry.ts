@@ -7,7 +7,7 @@ import { countOf, listed, naming, shown, unique } from '../words.ts';
 
 type HttpResult = ProbeResult<SparseResultOf<'http'>>;
 
-/** @param probeResults those whose certificate has not expired */
+/** @param probeResults those without `tls_expired` as the first fault */
 export function findExpiry(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
   return [...ofServers(probeResults), ...ofIssuers(probeResults)];
 }
@@ -19,9 +19,7 @@ function ofServers(probeResults: readonly HttpResult[]): readonly FindingDraft[]
   return [buildFinding('certificate_expires_soon', 'warning', soon, text)];
 }
 
-/**
- * Finding: a certificate above that of the server expires soon, and nothing that was sent or is trusted replaces it.
- */
+/** Finding: a certificate above that of the server expires soon, and the server sends no successor of it. */
 function ofIssuers(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
   const soon = probeResults.filter(({ result }) => isSoon(issuerDaysOf(result)));
   return groupBy(soon, ({ result }) => result.tls!.issuerEnds!.name).map(([name, own]) => {
@@ -61,7 +59,10 @@ function placeOf(soon: readonly HttpResult[]): string {
   return places.length === 0 ? '' : `${listed(places)},`;
 }
 
-/** Compares exact times: a third of six days is two, too coarse for whole days. */
+/**
+ * False only for a short-lived certificate with more than the last part of its life left. Compares exact times: a third
+ * of six days is two, too coarse for whole days.
+ */
 function isInLastPart({ sslValidFrom, sslValidUntil, finishedAt }: SparseResultOf<'http'>): boolean {
   if (typeof sslValidFrom !== 'string' || typeof sslValidUntil !== 'string') return true;
   const [from, until, now] = [sslValidFrom, sslValidUntil, finishedAt ?? ''].map((time) => Date.parse(time));

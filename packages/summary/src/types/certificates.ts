@@ -64,11 +64,14 @@ function isFault(code: string | null | undefined): code is FailureCode {
 
 interface Fault {
   readonly code: FailureCode;
-  /** Explanation by the probe; absent in results of older agents. */
+  /** Explanation by the probe, if there is one. */
   readonly reason?: string | undefined;
 }
 
-/** All faults: a certificate may have several, and the result reports only the first as its error. */
+/**
+ * All faults, without those that a wrong clock of the probe explains: a certificate may have several, and the result
+ * reports only the first as its error.
+ */
 function faultsOf(probeResult: HttpResult): readonly Fault[] {
   const first = faultOf(probeResult);
   if (first === undefined) return [];
@@ -158,7 +161,7 @@ function partly(faulty: readonly HttpResult[], accepted: readonly HttpResult[]):
   ];
 }
 
-/** Finding: probes saw different certificates. Compared per host, because redirects may lead to different ones. */
+/** Findings: probes saw different certificates. Compared per host, because redirects may lead to different ones. */
 function differing(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
   return groupBy(probeResults, ({ result }) => redirectedTo(result)?.host ?? '').flatMap(([, own]) =>
     differingAtOne(own),

@@ -14,7 +14,7 @@ type DnsResult = ProbeResult<SparseResultOf<'dns'>>;
 /** Types whose answers commonly depend on the client's location. */
 const placedTypes: ReadonlySet<string> = new Set(['A', 'AAAA', 'CNAME', 'HTTPS', 'SVCB']);
 
-/** Types that a name server may generate per answer: signatures, and records signed on the fly. */
+/** Types whose records a name server may generate or sign for each answer. */
 const madeTypes: ReadonlySet<string> = new Set(['RRSIG', 'NSEC', 'NSEC3']);
 
 /** Comparable kinds of answers. */
@@ -28,7 +28,7 @@ const partition: Readonly<Partial<Record<AnswerKind, AnswerClass>>> = {
   error: 'other',
 };
 
-/** Kind of the answer, even in a failed result; undefined without conclusive content. */
+/** Class of the answer, even in a failed result; undefined without one, or if its kind is not compared. */
 function answerClassOf({ result }: DnsResult): AnswerClass | undefined {
   const kind = answerKindOf(result);
   return kind === undefined ? undefined : partition[kind];
@@ -97,9 +97,7 @@ function rcodes(telling: readonly DnsResult[]): readonly FindingDraft[] {
   return all;
 }
 
-/**
- * Findings about filtered answers, one per explanation of the resolvers. Such an answer is no evidence about the name.
- */
+/** Findings about filtered answers, one per explanation of the resolvers. */
 function filtered(probeResults: readonly DnsResult[]): readonly FindingDraft[] {
   return groupBy(probeResults, ({ result }) => filterOf(result)).map(([error, alike]) => {
     const isMade = alike.some(({ result }) => answerKindOf(result) === 'answer');
@@ -111,7 +109,7 @@ function filtered(probeResults: readonly DnsResult[]): readonly FindingDraft[] {
   });
 }
 
-/** One finding for each reason: probes that share a resolver fail for one reason. */
+/** One finding for each reason, and one for `lone`. */
 function unanswered(
   probeResults: readonly DnsResult[],
   silent: readonly DnsResult[],

@@ -54,7 +54,7 @@ const rules: readonly Rule[] = [
   },
 ];
 
-/** Slow phases of every request, those that were redirected included. */
+/** Findings: slow phases of requests, those that were redirected included. */
 export function findSlowness(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
   const measured = probeResults.filter(({ result }) => requestsOf(result).some(({ timings }) => isConnected(timings)));
   return rules.flatMap((rule) => {

@@ -82,7 +82,7 @@ function jitter(answered: readonly PingResult[]): readonly FindingDraft[] {
   ];
 }
 
-/** Replies of probes that got none that counts: the target answers nevertheless. */
+/** Findings: probes got replies, and none that counts, so the target answers nevertheless. */
 function uncounted(unanswered: readonly PingResult[]): readonly FindingDraft[] {
   const faulty = unanswered.filter((one) => faultOf(one) !== undefined);
   return groupBy(faulty, faultOf).map(([fault, own]) => {
@@ -98,7 +98,7 @@ function faultOf({ result: { anomalies } }: PingResult): keyof typeof faultsOfAl
   return corrupted > 0 ? 'corrupted' : undefined;
 }
 
-/** A damaged duplicate may make it more than the packets sent. */
+/** Number of late and damaged replies; no more than the packets, since a damaged duplicate may count, too. */
 function faultyReplies({ result: { anomalies, pingCount = 0 } }: PingResult): number {
   return Math.min(pingCount, (anomalies?.late ?? 0) + (anomalies?.corrupted ?? 0));
 }

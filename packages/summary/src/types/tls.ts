@@ -9,8 +9,8 @@ type Tls = NonNullable<SparseResultOf<'http'>['tls']>;
 type Reason = (tls: Tls, result: SparseResultOf<'http'>) => string | undefined;
 
 /**
- * Findings about TLS connections that were made: what browsers refuse, weak keys, and requests for a client
- * certificate.
+ * Findings about TLS connections that were made: an outdated version, weak keys, what Chromium refuses, the stapled
+ * OCSP response, and requests for a client certificate.
  */
 export function findTls(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
   const of = (reason: Reason): readonly HttpResult[] =>
@@ -63,7 +63,7 @@ const OUTDATED: ReadonlyMap<string, string> = new Map([
   ['TLSv1.1', 'TLS 1.1'],
 ]);
 
-/** The negotiated version if it is outdated. Probes offer every version, so it is the server's highest. */
+/** The negotiated version if it is outdated. */
 function outdatedVersion({ protocol }: Tls): string | undefined {
   return OUTDATED.get(protocol);
 }
@@ -85,8 +85,8 @@ function isStapled({ ocsp }: Tls): boolean {
 }
 
 /**
- * Fault of a stapled OCSP response (RFC 6066 section 8), or its absence despite must-staple (RFC 7633), which some
- * browsers reject; undefined without a fault.
+ * Fault of a stapled OCSP response (RFC 6066 section 8), or its absence despite must-staple (RFC 7633); undefined
+ * without a fault.
  */
 function stapleFault({ ocsp, mustStaple }: Tls, { finishedAt }: SparseResultOf<'http'>): string | undefined {
   if (ocsp === null || ocsp === undefined) {

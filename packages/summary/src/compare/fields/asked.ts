@@ -3,12 +3,12 @@ import type { Difference, PublicRequest } from '@vantage/contract';
 import { differentValue } from '../difference.ts';
 import { askedFields } from './of-type.ts';
 
-/** Options that change nothing of what is measured. */
+/** Options that are not compared: they say neither where nor how packets are sent. */
 const IGNORED: ReadonlySet<string> = new Set(['endWithStream', 'screenshot']);
 
 /**
- * Differences between the requests of two checks, except for fields that their results repeat; none if one request is
- * not known.
+ * Differences between the requests of two checks, except in `IGNORED` options, and in fields that the results show;
+ * none if one request is not known.
  */
 export function askedDifferences(
   type: string,
@@ -40,7 +40,7 @@ function valuesOf({ options = {}, withheld = [], ...fields }: PublicRequest): Re
   return new Map([...shown, ...withheld.map((name): [string, string] => [name, 'not shown'])]);
 }
 
-/** True if a request is for both address families: the results show that, so the option is not compared. */
+/** True if one of the requests is for both address families: the results show that, so the option is not compared. */
 function isBoth(...values: readonly ReadonlyMap<string, string>[]): boolean {
   return values.some((one) => one.get('family') === 'both');
 }

@@ -4,7 +4,7 @@ import type { ProbeResult, SparseResultOf } from '../../probe-result.ts';
 import { unique } from '../../words.ts';
 import { differentSet, differentValue, uncertainly, withoutSamples, type DifferenceDraft } from '../difference.ts';
 
-/** Limit at which a result truncates its list: a longer one is unknown. */
+/** A list of so many addresses may be truncated, as in info results: it is taken as unknown. */
 const LISTED_ADDRESSES = 32;
 
 /** True if the result says nothing about the target: it is pending, or the probe could not measure. */
@@ -23,7 +23,7 @@ function outcomeText({ outcome, result }: ProbeResult): string {
   return code === undefined ? outcome : `${outcome} (${code})`;
 }
 
-/** All addresses of the name if both results list them, else the measured one. */
+/** The difference of all addresses of the name if both results list them, else of the measured ones. */
 export function addressDifferences(a: ProbeResult, b: ProbeResult): readonly Difference[] {
   const [ofA, ofB] = [a, b].map(listOf);
   if (ofA !== undefined && ofB !== undefined)

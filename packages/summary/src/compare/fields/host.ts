@@ -1,6 +1,6 @@
 /**
- * True if two hosts are the same in another spelling: letters of a name, the form of an address, the root of a URL, the
- * order of two probes that trace to each other.
+ * True if two hosts are the same, whatever the spelling: case, encoding and final dot of a name, the form of an address
+ * or of a URL, the order of two probes that trace to each other.
  */
 export function isSameHost(a: string, b: string): boolean {
   return spelled(a) === spelled(b);

@@ -50,10 +50,7 @@ function certificateDifferences({ tls: a }: Http, { tls: b }: Http): readonly Di
 type Tls = NonNullable<Http['tls']>;
 type Certificate = Tls['chain'][number];
 
-/**
- * States whether both certificates have the same key; empty if an agent of an earlier release did not report one of
- * them.
- */
+/** States whether both certificates have the same key; empty if the key of one is not reported. */
 function keyText({ publicKey256: a }: Certificate, { publicKey256: b }: Certificate): string {
   if (a === undefined || b === undefined) return '';
   return a === b ? ', with the same key' : ', with another key';

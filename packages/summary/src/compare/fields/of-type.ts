@@ -30,8 +30,8 @@ export function measuredDifferences(type: string, a: ProbeResult, b: ProbeResult
 }
 
 /**
- * A difference of round trips with the chance of flows instead of packets: all packets of a flow take one way of a load
- * balancer and are one sample of its ways. Other differences as they are.
+ * A difference of round trips with the chance of flows, if that is larger than the one of packets: all packets of a
+ * flow take one way of a load balancer and are one sample of its ways. Other differences as they are.
  */
 export function weighedByFlows(
   type: string,
@@ -47,10 +47,7 @@ export function weighedByFlows(
   return { ...difference, chance: chanceOfFlows, text: `${withoutSamples(text)}${ANOTHER_WAY}` };
 }
 
-/**
- * Number of flows of a ping, whose packets are one, or of a trace; undefined for other types, of which each attempt is
- * another flow.
- */
+/** Number of flows: one of a ping, those that the target answered of a trace; undefined for other types. */
 function flowsOf(type: string, { result }: ProbeResult): number | undefined {
   if (type === 'ping') return 1;
   return type === 'traceroute' ? answeredFlows(result) : undefined;
@@ -109,13 +106,13 @@ export const askedFields: Readonly<Record<string, readonly (readonly [keyof Aske
 
 /**
  * Sent and lost packets (ping, traceroute) or handshakes (tcp); undefined for other types, for a closed port, for a
- * trace without an answer of the target, and for tcp if the probe stalled so long that it may have missed answers.
+ * trace without a `targetHop`, and for tcp if the probe stalled so long that it may have missed answers.
  */
 export function lossOf(type: string, probeResult: ProbeResult): Sample | undefined {
   const { result } = probeResult;
   if (hasDoubtfulSilence(type, probeResult)) return undefined;
   if (type === 'ping') {
-    // The rows are bounded; the counts of a result are not.
+    // Counted by the rows, without those of duplicates.
     const sent = ((result as SparseResultOf<'ping'>).packets ?? []).filter(({ duplicate }) => !duplicate);
     return { sent: sent.length, lost: sent.filter(({ rtt }) => rtt === null).length };
   }
@@ -129,8 +126,8 @@ export function lossOf(type: string, probeResult: ProbeResult): Sample | undefin
 }
 
 /**
- * Round-trip times to the target, milliseconds; of a trace those of the last hop at which it answered. None for types
- * that time no single packets.
+ * Round-trip times to the target, milliseconds: of pings, of attempts (tcp, udp), or of the last hop of a trace whose
+ * most frequent responder is the target. None for other types.
  */
 export function rttsOf(type: string, { result }: ProbeResult): readonly number[] {
   switch (type) {
@@ -152,7 +149,10 @@ function stateDifferences(a: SparseResultOf<'tcp'>, b: SparseResultOf<'tcp'>): r
   return differentValue({ subject: 'state', label: 'port' }, a.state, b.state);
 }
 
-/** Kinds of answers whose records are not compared, since they neither give nor deny those of the name. */
+/**
+ * Kinds of answers, undefined without one, whose records are not compared: they neither give nor deny those of the
+ * name.
+ */
 const recordless: ReadonlySet<AnswerKind | undefined> = new Set([
   'error',
   'filtered',

@@ -16,7 +16,7 @@ import {
 type Traceroute = SparseResultOf<'traceroute'>;
 type Hops = NonNullable<Traceroute['hops']>;
 
-/** Differences of what the packets met on the path: its MTU, address translation and DSCP. */
+/** Differences of what the packets met on the path: its MTU, rewritten fields and DSCP. */
 export function pathFieldDifferences(a: ProbeResult, b: ProbeResult): readonly Difference[] {
   const [ofA, ofB] = ofType<'traceroute'>([a, b]).map(({ result }) => result) as [Traceroute, Traceroute];
   const [hopsOfA, hopsOfB] = [ofA.hops ?? [], ofB.hops ?? []];
@@ -43,21 +43,20 @@ export function doubted({ chance: _chance, ...difference }: DifferenceDraft): Di
 }
 
 /**
- * Number of flows of a trace that the target answered, at least one; with all flows, those whose paths are in the
- * result.
+ * Number of flows of a trace that the target answered, at least one; with `flows: "all"`, of those whose paths are in
+ * the result.
  */
 export function answeredFlows({ flows = [], multipath }: Traceroute): number {
   return Math.max(1, multipath?.paths.length ?? flows.filter(({ reached }) => reached).length);
 }
 
-/** The last hop at which the target answered; undefined if it answered at none. */
+/** The last hop at which the target is the responder that answered most; undefined without one. */
 export function targetHop({ hops = [], resolvedIp }: Traceroute): Hops[number] | undefined {
   return hops.findLast(({ ip }) => ip !== null && ip === resolvedIp);
 }
 
 /**
- * Sent and lost packets at the target's hop, or at all of its hops if the path changed; undefined if it answered at
- * none.
+ * Sent and lost packets at the `targetHop`, or at all `targetHops` if there are several; undefined without the former.
  */
 export function lossAtTarget(result: Traceroute): Sample | undefined {
   const target = targetHop(result);
@@ -87,7 +86,7 @@ function mtuDifferences(a: Traceroute, b: Traceroute): readonly Difference[] {
     label: 'echo requests that vanish without an error, from bytes',
   } as const;
   const holes = differentValue(hole, holeOfA, holeOfB);
-  // A search that ends early does not prove a black hole above the MTU that a router reports.
+  // Below the ordinary MTU a search without a black hole may have ended at a report, before it tried larger packets.
   const isUnproved = [a, b].some((one) => (one.mtuBlackHole ?? null) === null && mtuOf(one)! < thresholds.mtu.ordinary);
   return [...sizes, ...(isUnproved ? holes.map(uncertainly) : holes), ...fullSizeDifferences(a, b)];
 }

@@ -8,7 +8,7 @@ interface Aligned {
   readonly isWhole: boolean;
 }
 
-/** A step of the alignment: positions of the hops, null for one that the other path lacks. */
+/** A step of the alignment: the position of the hop in each path, null in a path that lacks it. */
 interface Pair {
   readonly a: number | null;
   readonly b: number | null;
@@ -19,7 +19,8 @@ interface Pair {
 const SILENT_COST = 0.01;
 
 /**
- * Parts of two paths that do not match, by the alignment with the fewest differing hops. A silent hop matches each hop.
+ * Parts of two paths that do not match, by the alignment with the fewest differing hops. A silent hop matches any one
+ * hop of the other path.
  */
 export function differingParts(a: Aligned, b: Aligned): readonly PathChange[] {
   const parts: Pair[][] = [];

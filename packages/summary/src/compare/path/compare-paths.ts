@@ -10,7 +10,7 @@ import { areOtherRouters } from './other-routers.ts';
 
 /**
  * Compares two traces of one probe. A trace sees some alternatives of each load balancer, so different routers alone
- * prove no change: it must be too unlikely that the flows of both traces met the same alternatives.
+ * prove no change: it must be too unlikely that the flows of both traces were dealt to the same alternatives.
  */
 export function comparePaths(a: Trace | undefined, b: Trace | undefined): PathComparison {
   const paths = { a: a === undefined ? null : canonicalPath(a), b: b === undefined ? null : canonicalPath(b) };
@@ -40,7 +40,7 @@ function protocolOf({ probeResult }: Trace): string | undefined {
   return probeResult.result.protocol;
 }
 
-/** True if the last hop is the target: there are no more. */
+/** True if the target answered at a hop: the path has no more. */
 function isWhole({ steps, target, isReached }: Trace): boolean {
   return isReached && steps.some(({ routers }) => routers.some(({ ip }) => ip === target));
 }

@@ -36,8 +36,8 @@ function seenAt({ steps, isReached }: Way, hop: number, target: string | null): 
 }
 
 /**
- * Probabilities that routers of `more` have as many flows there and at most this many in `less`: of each router, and
- * of all together.
+ * Probabilities that routers of `more` have at least as many flows there and at most as many in `less` as observed: of
+ * each router, and of all together; multiplied by the number of sets that could have been chosen.
  */
 function chancesOf(more: readonly Seen[], less: readonly Seen[]): readonly number[] {
   const kinds = new Set(more.flatMap((seen) => seen ?? []));

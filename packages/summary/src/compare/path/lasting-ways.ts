@@ -7,7 +7,7 @@ import { changesAt, flowsAt, type HopFlows } from './missing-ways.ts';
 
 /** Ways of a load balancer that are gone, or new, since a run. */
 export interface LastingChange {
-  /** Number of the later traces, which all lack the lost ways, or show the new ones. */
+  /** Number of the later traces: none has a lost way, several have a new one. */
   readonly later: number;
   readonly changes: readonly PathChange[];
 }

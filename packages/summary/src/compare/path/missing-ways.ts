@@ -85,7 +85,8 @@ function flowsOfWays(ways: readonly Way[], hop: number, target: string | null): 
 }
 
 /**
- * Flows that a search for all paths asked at this hop; none if a node has no link: a balancer chooses there per packet.
+ * Flows that a search for all paths asked at this hop; none if no link leads to one of its nodes, as behind a balancer
+ * that chooses per packet.
  */
 function flowsOnLinks({ branching }: Trace, hop: number): HopFlows {
   const nodes = branching.filter((node) => node.hop === hop);

@@ -2,7 +2,7 @@ import { chanceOfMore } from '../../traceroute/chance.ts';
 import type { Trace } from '../../traceroute/trace.ts';
 import { flowsAt } from './missing-ways.ts';
 
-/** The known routers of a hop of both searches, and the number of flows that were asked there. */
+/** The number of known routers of a hop in both searches, and of the flows that they answered in each. */
 interface Hop {
   readonly ways: number;
   readonly asked: readonly [ofA: number, ofB: number];
@@ -38,7 +38,8 @@ function hopOf(a: Trace, b: Trace, hop: number): Hop {
 }
 
 /**
- * The first flow is asked at each hop, and each hop asks other ones too. The hop with the fewest routers bounds the
+ * Probability that chance parts the routers of these hops so, multiplied by the number of sets of ways. The first flow
+ * is taken to be asked at each hop, and all others to be different ones. The hop with the fewest routers bounds the
  * number of ways, each set of which might have been seen.
  */
 function chanceOfRun(run: readonly Hop[], flows: readonly [number, number]): number {

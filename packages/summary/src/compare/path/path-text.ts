@@ -11,7 +11,10 @@ const TELLING_FLOWS = 16;
 
 const MOST_VALUES = 64;
 
-/** The comparison of two paths as a difference; none if they are not known to differ. */
+/**
+ * The comparison of two paths as a difference, uncertain unless the path is known to have changed; of traces to two
+ * addresses, that these are not compared. None if nothing differs.
+ */
 export function pathDifferences(
   { relation, changes, a: pathA, b: pathB }: PathComparison,
   a: Trace | undefined,
@@ -37,7 +40,7 @@ export function pathDifferences(
   ];
 }
 
-/** The ways of a load balancer that are gone or new, as a sentence. */
+/** The ways of a load balancer that are gone or new, as a clause. */
 export function lastingText(changes: readonly PathChange[], b: Trace): string {
   const [change] = changes;
   const more = changes.length === 1 ? '' : ` and at ${countOf(changes.length - 1, 'other place')}`;
@@ -52,8 +55,8 @@ function mayBeInterfaces(changes: readonly PathChange[]): boolean {
 }
 
 /**
- * `hop` if only single hops differ, with hops between them that did not change; `path` for hops in a row, or more or
- * fewer.
+ * `hop` if only single hops differ, each at its place, with hops between them that did not change, or if nothing
+ * differs; `path` for hops in a row, more or fewer hops, or other places.
  */
 export function kindOfChange(changes: readonly PathChange[]): 'path' | 'hop' {
   const hops = changes.flatMap(({ hopA }) => hopA ?? []);

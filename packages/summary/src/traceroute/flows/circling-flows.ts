@@ -31,7 +31,7 @@ function circleIn<Hop>(path: readonly (Hop | null)[]): readonly Hop[] {
   return [];
 }
 
-/** The circles of all flows of a trace, as addresses in the order of passage. */
+/** The circles of all flows of a trace, as addresses (`HIDDEN_ROUTER` for a withheld one) in the order of passage. */
 export function circlesIn({ ways, branching, searched }: Trace): readonly (readonly string[])[] {
   const circles = branching.length === 0 ? ways.map(circleOfFlow) : searched.map(circleOfPath);
   return circles.filter((circle) => circle.length > 0);
@@ -39,8 +39,8 @@ export function circlesIn({ ways, branching, searched }: Trace): readonly (reado
 
 /**
  * The circle of a path of a search. None if all its routers lead packets to the target, and the path goes on to other
- * nodes or one of these routers chooses by packet: behind such a balancer one router is at several hops. A balancer by
- * flow leads other flows to the target, also if a way of it comes back to the balancer.
+ * nodes or one of these routers may choose by packet: behind such a balancer one router is at several hops. A balancer
+ * by flow leads other flows to the target, also if a way of it comes back to the balancer.
  */
 function circleOfPath(path: readonly (WayNode | null)[]): readonly string[] {
   const circle = circleIn(path.map((node) => (node?.kind === 'router' ? node : null)));
@@ -51,7 +51,7 @@ function circleOfPath(path: readonly (WayNode | null)[]): readonly string[] {
   return circle.map(({ ip }) => ip ?? HIDDEN_ROUTER);
 }
 
-/** Flows of a trace that circle, while others reach the target. */
+/** The circles of a trace in which other flows reach the target. */
 function circlesOf(trace: Trace): readonly (readonly string[])[] {
   const { ways, branching, isReached, isFinal } = trace;
   if (!isReached || !isFinal) return [];

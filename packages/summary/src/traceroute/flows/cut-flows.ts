@@ -6,7 +6,7 @@ import { stepText, type Step, type Trace, type Way } from '../trace.ts';
 import { placesIn } from './samples.ts';
 import { areSurelySilent, farthestOf, lastOf, silentFlows } from './silent-flows.ts';
 
-/** Flows of a trace that are silent beyond a router which leads other flows to the target. */
+/** Flows of a trace that are silent beyond the same last hop, while others reach the target. */
 interface CutFlows {
   readonly trace: Trace;
   readonly flows: readonly Way[];
@@ -14,9 +14,9 @@ interface CutFlows {
 }
 
 /**
- * Flows that die behind a router that all flows pass: balancers without own addresses (bundles of links, several
- * hosts behind one address) and filters by ports always drop the same flows. Chance and limits choose packets, not
- * flows.
+ * Flows that are surely silent (`areSurelySilent`), by the last router seen on their way, without those of `deadWays`.
+ * A balancer without an own address (a bundle of links, several hosts behind one address) or a filter by ports may
+ * explain them.
  */
 function cutFlowsOf(trace: Trace): readonly CutFlows[] {
   if (!areSurelySilent(trace)) return [];
@@ -30,7 +30,7 @@ function cutFlowsOf(trace: Trace): readonly CutFlows[] {
   return [...byEnd.values()].map((own) => ({ trace, flows: own.map(({ way }) => way), last: own[0]!.last }));
 }
 
-/** Finding: flows do not reach the target although they pass the routers of those that do. */
+/** Findings: flows of a trace do not reach the target, and others do. */
 export function findCutFlows(traces: readonly Trace[]): readonly FindingDraft[] {
   const cut = traces.flatMap(cutFlowsOf);
   return [...Map.groupBy(cut, ({ last }) => last.routers[0]?.ip ?? `hop ${last.hop}`).values()].map((own) => {
@@ -55,7 +55,7 @@ export function findCutFlows(traces: readonly Trace[]): readonly FindingDraft[] 
   });
 }
 
-/** False if routers limit their answers, so that this one answered none of the flows that reach the target. */
+/** True if a router of the last hop seen answered flows that reach the target, too. */
 function isPassedByOthers({ trace, last }: CutFlows): boolean {
   const places = new Set(placesIn(last));
   const alive = trace.ways.filter(({ isReached }) => isReached).flatMap(({ steps }) => steps);

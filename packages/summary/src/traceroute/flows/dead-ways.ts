@@ -11,8 +11,9 @@ import { isSilent, stepText, targetIndex, type Step, type Trace, type Way } from
 
 /**
  * Flows that end early while others of the trace reach the target, in silence or refused by a router. Excludes a flow
- * last seen at a router that leads others to the target, and a silent one with too few packets to exclude chance. The
- * target’s own hop is ignored over UDP, since many targets rate-limit responses, and if its answers look limited.
+ * last seen at a router that leads others to the target, and a silent one with too few packets to exclude chance.
+ * Losses at the target’s own hop do not count over UDP, where a target may limit its errors, nor if its answers look
+ * limited.
  */
 export function deadWays(trace: Trace): readonly Way[] {
   const { ways, isReached, isFinal } = trace;
@@ -36,8 +37,9 @@ export function deadWays(trace: Trace): readonly Way[] {
 }
 
 /**
- * Flows that end at the same routers and whose silence chance does not explain: all together, for each router of that
- * hop, or else each by its own packets.
+ * Flows that end at the same routers and whose silence chance does not explain: all together, with a correction for the
+ * number of routers at that hop, or else each by its own packets. All if the flows are surely silent and others were
+ * seen at this hop.
  */
 function provedOf(trace: Trace, ways: readonly Way[]): readonly Way[] {
   const { hop } = lastOf(ways[0]!)!;
@@ -73,7 +75,7 @@ function chanceOf(trace: Trace, own: readonly Way[], hop: number): number {
   const ofAlive = sampleOf(alive.filter(isAsked));
   const chance = chanceOfMore({ sent, lost }, ofAlive);
   if (ofAlive.lost <= ofAlive.sent * thresholds.sharedLoss) return chance;
-  // Limits lose the packets of a flow together: each flow counts once.
+  // Limits may lose the packets of a flow together: each flow counts once.
   const others = ways.filter((way) => !own.includes(way));
   const losing = others.filter((way) => {
     const sample = sampleOf(way.steps.filter(isAsked));
@@ -85,7 +87,7 @@ function chanceOf(trace: Trace, own: readonly Way[], hop: number): number {
   );
 }
 
-/** Finding: one of several parallel paths is broken. */
+/** Findings: one of several parallel paths is broken. */
 export function findDeadWays(traces: readonly Trace[]): readonly FindingDraft[] {
   const broken = traces.flatMap((trace) =>
     deadWays(trace).map((way) => ({ trace, way, last: lastOf(way)!, fork: forkText(trace, way) })),
@@ -133,7 +135,10 @@ function refuserOf({ steps }: Way, last: Step): string {
   return last.isPrivate ? HIDDEN_ROUTER : refuserText(steps, last);
 }
 
-/** `the ways behind hop 3, 198.51.100.7`: the last router before it that leads other flows to the target. */
+/**
+ * `the ways behind hop 3, 198.51.100.7`: the last router of the flow that leads others to the target; empty without
+ * one.
+ */
 function forkText(trace: Trace, { steps }: Way): string {
   const alive = trace.ways.filter(({ isReached }) => isReached).flatMap((way) => way.steps);
   const passed = new Set(alive.flatMap(({ routers }) => routers.map(({ ip }) => ip)));

@@ -4,7 +4,7 @@ import { isSilent, targetIndex, type Step, type Trace, type Way } from '../trace
 import { circleOfFlow } from './circling-flows.ts';
 import { placesIn, sampleOf } from './samples.ts';
 
-/** Flows that end in silence in a trace whose other flows reach the target. */
+/** Flows that end in silence, not refused and not in a circle, in a trace whose other flows reach the target. */
 export function silentFlows({ ways, isReached, isFinal }: Trace): readonly Way[] {
   if (!isReached || !isFinal || !ways.some((way) => way.isReached)) return [];
   return ways.filter((way) => way.isEnded && way.refusal === null && circleOfFlow(way).length === 0);
@@ -20,9 +20,8 @@ export function areSurelySilent(trace: Trace): boolean {
 }
 
 /**
- * True if chance explains that the target answered no packet of so many flows, given its answers to the others. Packets
- * with the full TTL count if it answered none: they are of these flows then, and a target that limits its answers gives
- * some in these seconds.
+ * True if chance explains that the target answered no packet of so many flows, given its answers to the others, or if
+ * it answered a packet with the full TTL or got too few. These packets are taken to be of the silent flows.
  */
 function isByChance(trace: Trace, flows: readonly Way[]): boolean {
   const { ways, fullTtl } = trace;
@@ -30,7 +29,7 @@ function isByChance(trace: Trace, flows: readonly Way[]): boolean {
   if (full.length < thresholds.cutFlows.full * flows.length || full.some((rtt) => rtt !== null)) return true;
   const lost = sampleOf(atTarget(trace, flows)).lost + full.length;
   const others = sampleOf(atTarget(trace, reaching(ways)));
-  // Limits, those that probes share above all, lose the packets of a flow together.
+  // Limits may lose the packets of a flow together.
   if (others.lost > others.sent * thresholds.sharedLoss) return true;
   const choice = Math.exp(choices(ways.length, flows.length));
   return choice * chanceOfMore({ sent: lost, lost }, others) > thresholds.beginByChance;
@@ -62,8 +61,9 @@ function atTarget(trace: Trace, ways: readonly Way[]): readonly Step[] {
 }
 
 /**
- * The silent flow that was seen farthest on the way of this one, if the next hop answered only some packets: a router
- * that limits its answers may be the end of what one flow saw, and not of its way. The flow itself if there is none.
+ * The silent flow that was seen farthest on the way of this one, if the next hop answered only some packets of a flow
+ * seen farther: a router that limits its answers may be the end of what one flow saw, and not of its way. The flow
+ * itself if there is none.
  */
 export function farthestOf(trace: Trace, way: Way): Way {
   const last = lastOf(way);

@@ -19,7 +19,7 @@ interface Quoting<T> {
   readonly value: T;
 }
 
-/** Hops of a trace that quote packets, as far as all replies of a hop agree. */
+/** Hops of a trace whose replies give one value; replies without a value do not count. */
 function quotingHops<T>(trace: Trace, valueOf: (reply: Reply) => T | undefined): readonly Quoting<T>[] {
   return hopsOf(trace).flatMap(({ hop, replies = [] }) => {
     const values = [...new Set(replies.map(valueOf))].filter((value) => value !== undefined);
@@ -150,10 +150,10 @@ function waysBack(traces: readonly Trace[]): readonly FindingDraft[] {
   return [buildFinding('way_back_differs', 'info', found, text)];
 }
 
-/** TTLs with which systems send. */
+/** Common TTLs with which systems send. */
 const FIRST_TTLS = [64, 128, 255] as const;
 
-/** Hops of the replies' way, if all came with one TTL. */
+/** Hops of the replies' way, guessed from their TTL, if all came with one. */
 function wayBackOf({ hop, replies = [] }: Hop): { readonly hop: number; readonly hops: number } | undefined {
   const [ttl = null, ...others] = new Set(replies.map((reply) => reply.ttl));
   const first = FIRST_TTLS.find((one) => ttl !== null && one >= ttl);

@@ -9,7 +9,8 @@ export interface Path {
 }
 
 /**
- * Loss that begins after one hop, or after the probe, and appears at each responding hop from `begin` to the target.
+ * Loss that begins between one hop, or the probe, and `begin`. Each responding hop from there to the target shows it,
+ * unless other paths moved `begin` nearer.
  */
 export interface Loss {
   readonly trace: Trace;

@@ -61,8 +61,8 @@ export function isLimitLikely(trace: Trace, step: Step): boolean {
 }
 
 /**
- * True if the target answered at several hops of a trace without a search for all paths: ways of different lengths lead
- * to it, and one limit applies to its answers at all of them.
+ * True if the target answered at several hops of a trace without a search for all paths: one limit may apply to its
+ * answers at all of them.
  */
 function isAtSeveralHops({ steps, target, branching }: Trace): boolean {
   return branching.length === 0 && steps.filter(({ routers }) => routers.some(({ ip }) => ip === target)).length > 1;

@@ -13,8 +13,8 @@ import { joinedPlaces } from '../steps/places.ts';
 import { isSilent, placeKey, stepText, targetIndex, type Step, type Trace, type TraceResult } from '../trace.ts';
 
 /**
- * Finds loss on paths, and routers that limit their answers. Real loss appears at each hop from its origin to the
- * target; a router that answers only some packets, as many do by rate limit, forwards without loss.
+ * Finds loss on paths, and routers that limit their answers. Loss of forwarded packets appears at each hop from its
+ * origin to the target; a router that answers only some packets may forward without loss.
  */
 export function findLosses(traces: readonly Trace[]): readonly FindingDraft[] {
   const reached = reachedOf(traces);
@@ -23,7 +23,7 @@ export function findLosses(traces: readonly Trace[]): readonly FindingDraft[] {
   // Each of them is compared with those beyond it, and may be found by chance.
   const lossyHops = reached.flatMap(({ steps }) => steps.filter((step) => !isSilent(step) && step.lost > 0)).length;
   const groups = byPlace(losses.filter(({ begin, end }) => begin.hop !== end.hop));
-  // Paths that begin to lose packets in one network have the same cause: one that is proved suffices.
+  // Paths that begin to lose packets in one network are taken to have the same cause: one that is proved suffices.
   const located = groups.filter((own) => own.some(({ trace }) => isIn(proved, trace)));
   const placed = located.flat().map(({ trace }) => trace);
   return [
@@ -90,7 +90,7 @@ function routerText(step: Step): string {
   return step.routers.length < 2 ? stepText(step) : `hop ${step.hop}`;
 }
 
-/** Missing answers of the target that limits explain, too. */
+/** Finding: missing answers of the target that limits explain, too. */
 function unanswered(losses: readonly Loss[]): readonly FindingDraft[] {
   if (losses.length === 0) return [];
   const traces = losses.map(({ trace }) => trace);

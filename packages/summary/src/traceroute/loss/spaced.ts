@@ -11,7 +11,7 @@ import { targetIndex, type Trace } from '../trace.ts';
 type Spaced = NonNullable<SparseResultOf<'traceroute'>['spaced']>;
 type Group = Spaced['groups'][number];
 
-/** The traces whose groups of packets prove loss, which no limit of answers explains. */
+/** The traces whose packets after the trace prove loss, which no limit of ICMP answers explains. */
 export function lossyWhenSpaced(traces: readonly Trace[]): readonly Trace[] {
   const counted = traces.map((trace) => withoutPause(trace, traces));
   return counted.filter(
@@ -54,8 +54,8 @@ function isOutOfOrder(group: Group): boolean {
 }
 
 /**
- * True if the packets of a group arrive in their order: two answers of a group show it. Without any, a balancer by
- * packet whose ways take different times is the other case.
+ * True if the packets of a group arrive in their order: two answers of a group show it, since none overtook another.
+ * Without any, the times must be alike, unless no balancer by packet is possible.
  */
 function isInOrder(trace: Trace, { groups }: Spaced): boolean {
   const isPair = (group: Group): boolean => group.filter((rtt) => rtt !== null).length > 1;
@@ -63,7 +63,10 @@ function isInOrder(trace: Trace, { groups }: Spaced): boolean {
   return !mayBePacketwise(trace) || spreadAtTarget(trace, groups) <= thresholds.spaced.spreadMs;
 }
 
-/** True if a flow met several routers at a hop, or if no flow has two answers of a router, which would show that. */
+/**
+ * True if a flow met several routers at a hop, or if no flow has two answers at one hop, which would show that; of a
+ * search, if it found a balancer by packet.
+ */
 function mayBePacketwise({ branching, probeResult }: Trace): boolean {
   if (branching.length > 0) return isPacketwise(branching);
   const { flows = [] } = probeResult.result;
@@ -83,7 +86,7 @@ function spreadOf(rtts: readonly (number | null)[]): number {
   return known.length === 0 ? 0 : Math.max(...known) - Math.min(...known);
 }
 
-/** Finding: loss that groups of packets prove, at no known place. */
+/** Finding: loss that packets after the trace prove, at no known place. */
 export function findSpacedLoss(proved: readonly Trace[]): readonly FindingDraft[] {
   if (proved.length === 0) return [];
   const counts = proved.map((trace) => ({ ...countsOf(trace), probe: trace.probeResult.probe }));

@@ -21,7 +21,7 @@ function blackHoles(traces: readonly Trace[]): readonly FindingDraft[] {
     ...(both.length > 0 ? [blackHole(both)] : []),
     ...(unknown.length > 0 ? [echoHole(unknown)] : []),
     ...(own.length > 0 ? [ownHole(own)] : []),
-    // Packets of another protocol show that the path carries this size.
+    // Packets of the trace arrived although echo requests vanish.
     ...(passed.length > 0 ? [echoFilter(passed)] : []),
   ];
 }
@@ -39,10 +39,7 @@ function echoHole(holes: readonly Trace[]): FindingDraft {
   return buildFinding('path_mtu_black_hole', 'warning', resultsOf(holes), text, 'large pings vanish on the way');
 }
 
-/**
- * Packets of the trace’s protocol vanish, and the search by echo requests found nothing. Connections send no SYNs of
- * this size.
- */
+/** Packets of the trace’s protocol vanish, and the search by echo requests found no black hole. */
 function ownHole(holes: readonly Trace[]): FindingDraft {
   const lost = listed(unique(holes.map((trace) => ownLost(trace)!)));
   const isTcp = holes.every(({ probeResult }) => probeResult.result.protocol === 'tcp');
@@ -63,7 +60,8 @@ function echoFilter(holes: readonly Trace[]): FindingDraft {
 }
 
 /**
- * Clause that packets of the trace’s own protocol arrive where echo requests vanish; undefined if that is not known.
+ * Clause that packets of the trace arrive in sizes in which echo requests vanish, or that larger ones get an error;
+ * undefined if neither is known.
  */
 function passedBy(trace: Trace): string | undefined {
   const { protocol = 'icmp', fullSize } = trace.probeResult.result;

@@ -12,7 +12,7 @@ export function isCutBySize({ probeResult: { result }, isReached }: Trace): bool
   return !isReached && typeof size === 'number' && typeof mtuBlackHole === 'number' && size >= mtuBlackHole;
 }
 
-/** Finding: the packets of the trace are larger than those that the path carries; small ones are answered. */
+/** Finding: the packets of the trace seem larger than those that the path carries; small ones are answered. */
 export function findSizeCuts(traces: readonly Trace[]): readonly FindingDraft[] {
   const cut = traces.filter(isCutBySize);
   if (cut.length === 0) return [];

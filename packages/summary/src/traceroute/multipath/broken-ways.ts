@@ -5,7 +5,7 @@ import type { WayLink, WayNode } from './ways.ts';
 
 type FullTtl = SparseResultOf<'traceroute'>['fullTtl'];
 
-/** Packets with the full TTL, answered and lost, of a proof that needs no other packets. */
+/** Fewest answered, and fewest lost, packets with the full TTL of a proof that needs no other packets. */
 const FULL_TTL_PROOF = 9;
 
 /** One of several paths behind a router on which packets end or are refused, while others reach the target. */

@@ -41,7 +41,9 @@ export function waysOf({ nodes, links }: Multipath, start: string): readonly Way
   return found;
 }
 
-/** True for one of several nodes that a balancer chooses per packet: which of them leads on is unknown. */
+/**
+ * True for one of several nodes between which a balancer may choose per packet, and for one to which no link is known.
+ */
 export function isOfCloud({ before }: WayNode): boolean {
   return before.length === 0 || before.some(({ from }) => from !== undefined && isPacketwise(from));
 }

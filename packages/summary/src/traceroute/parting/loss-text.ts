@@ -16,7 +16,7 @@ interface LossyFork {
   readonly onward: Step | undefined;
   /** True if a hop between the common router and the place where the loss shows first is not known. */
   readonly isGapped: boolean;
-  /** Whether the working probe passes the router at which the loss shows first, too. */
+  /** Whether a working probe goes on from the common router to the one at which the loss shows first. */
   readonly isShared: boolean;
 }
 

@@ -16,9 +16,9 @@ import { refusalOf } from '../refusals.ts';
 import { isSilent, stepText, tracesOf, type Step, type Trace } from '../trace.ts';
 
 /**
- * One sentence about the traceroute of a monitor that turned bad, or one per address family if it measured both: the
- * last router that paths from failing and from working probes have in common, and the network where they part. It
- * describes the traces without attributing the fault.
+ * One sentence about the traceroute of a monitor that turned bad, or one per address family if it measured both; if
+ * paths part, with the last router that those from failing and from working probes have in common, and the network
+ * where they part. It describes the traces without attributing the fault.
  *
  * @param failing probes at which the monitor fails
  * @returns undefined if the traces are inconclusive
@@ -27,7 +27,8 @@ export function partingSentence(check: Check, failing: readonly string[]): strin
   const results = probeResultsOf(check, new Map());
   const both = results.flatMap((one) => measurementsOf(one) ?? []);
   if (both.length === 0) return sentenceOf(results, failing);
-  // A monitor over both families fails if one of them does.
+  // A family without a sentence, or over which the fault may be over, is left out; if both are, only the first
+  // measurements are described.
   const [ipv4, ipv6] = ([4, 6] as const).map((family) => {
     const sentence = sentenceOf(
       both.map((of) => of[family]),
@@ -123,7 +124,7 @@ interface Fork {
   readonly at: Step;
   /** The next router on the path of a working probe. */
   readonly onward: Step | undefined;
-  /** True if a hop before the next router of either path is not known, and the failing path has a further router. */
+  /** True if the next hop of either path is not known, and the failing path has a further answer. */
   readonly isGapped: boolean;
 }
 

@@ -13,7 +13,7 @@ import { placeKey, stepText, targetIndex, type Step, type Trace } from '../trace
 export interface Outage {
   readonly trace: Trace;
   readonly rounds: number;
-  /** Rounds without an answer, to the end. */
+  /** Packets to the target’s hop without an answer at the end, usually one per round. */
   readonly unanswered: number;
   /** An ICMP error that came in these rounds. */
   readonly refusal: PathRefusal | undefined;

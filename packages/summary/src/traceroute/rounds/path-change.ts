@@ -35,7 +35,10 @@ interface RouteChange {
  */
 const SPREAD = 1;
 
-/** Findings: the path changed between two rounds of a trace, or one hop answered from another address. */
+/**
+ * Findings: the path changed between two rounds of a trace, hops answered from other addresses, or the target answered
+ * at several hops.
+ */
 export function findPathChanges(traces: readonly Trace[]): readonly FindingDraft[] {
   return traces.flatMap((trace) => {
     const { probeResult } = trace;
@@ -50,7 +53,10 @@ export function isChangedPath(trace: Trace): boolean {
   return targetHopsOf(trace).length > 1 || pathChangeOf(trace) !== undefined;
 }
 
-/** The target’s hops in the order of rounds of a final trace; empty if it was at one hop from the first round on. */
+/**
+ * The target’s hops in the order of rounds, of a final trace that reports them: if it first answered in a later round
+ * or at several hops. Else empty.
+ */
 export function targetHopsOf({ isFinal, probeResult }: Trace): readonly TargetHop[] {
   return isFinal ? (probeResult.result.targetHops ?? []) : [];
 }

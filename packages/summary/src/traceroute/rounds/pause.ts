@@ -72,8 +72,8 @@ function gapsIn(rtts: readonly (number | null)[]): readonly Span[] {
 }
 
 /**
- * A target that limits its answers is silent again and again, or after the first round, which has many packets; random
- * loss makes no run so long, wherever it begins and at whichever probe.
+ * Excludes a limit, with which the target is silent again and again, or after the many packets of the first round, and
+ * chance, wherever the silence begins and at whichever probe.
  */
 function isProved(rtts: readonly (number | null)[], [start, end]: Span, probes: number): boolean {
   const { silent, gaps, byChance } = thresholds.outage;

@@ -3,9 +3,9 @@ import { targetIndex, type Trace } from '../trace.ts';
 import type { Span } from './alive.ts';
 
 /**
- * True if a limit of answers explains that the target answered none of these rounds: it answered other probes in them,
- * and leaves half of their packets unanswered, or it answered only some of the packets that were sent after the trace.
- * With a limit that all share, a probe whose packets always come after those of others gets no answer.
+ * True if a limit of answers may explain that the target answered none of these rounds: it answered other probes in
+ * them, and leaves half of their packets unanswered, or it answered only some of the packets that were sent after the
+ * trace. With a limit that all share, a probe whose packets always come after those of others may get no answer.
  */
 export function mayBeStarved(trace: Trace, [start, end]: Span, all: readonly Trace[]): boolean {
   const { spaced } = trace.probeResult.result;
@@ -20,7 +20,7 @@ export function mayBeStarved(trace: Trace, [start, end]: Span, all: readonly Tra
   return others.some(isAnswered) && answersSome(others.map(({ probeResult }) => probeResult));
 }
 
-/** Round-trip times at the hop of the target, one per round. */
+/** Round-trip times at the hop of the target; empty without one. */
 function rowOf(trace: Trace): readonly (number | null)[] {
   const hop = trace.steps[targetIndex(trace) ?? -1]?.hop;
   return (trace.probeResult.result.hops ?? []).find((one) => one.hop === hop)?.rtts ?? [];
