@@ -45,7 +45,7 @@ export const MAX_FULL_SIZE_PACKETS = 16;
  * packet of the trace.
  */
 const [MAX_MTU_BYTES, PACKET_BYTES] = [1_500, 128];
-/** Most packets with the full TTL that one flow sends; a flow to a silent target sends all of them. */
+/** Most packets with the full TTL that one flow sends, without a search for all paths. */
 const FULL_TTL_PACKETS = 6;
 
 export { MAX_PACKETS } from './options/packet-counts.ts';

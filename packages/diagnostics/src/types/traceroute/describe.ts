@@ -47,8 +47,8 @@ type Sizes = Undefinable<Pick<ResultFieldsOf<typeof traceroute>, 'fullSize' | 'p
 type Undefinable<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
 /**
- * That packets of the protocol vanish in full size, or do not although echo requests do; null if they arrive as those
- * do, and without a result about them.
+ * That packets of the protocol vanish in full size, or arrive although echo requests vanish; null if both arrive, and
+ * without a result about them.
  */
 function fullSizeOf({ fullSize, protocol = 'icmp', mtuBlackHole }: Sizes): string | null {
   if (fullSize === undefined || (fullSize.arrives && typeof mtuBlackHole !== 'number')) return null;
@@ -67,7 +67,7 @@ function silenceOf(unanswered: number): string | null {
   return unanswered < 2 ? null : `no answer in the last ${unanswered} rounds`;
 }
 
-/** The column titles of mtr's report; here `Jttr` is the mean jitter. */
+/** Titles of the figures: loss, packets, mean, least and greatest time, standard deviation and jitter. */
 const roundsHead = ['   ', 'Loss%'.padStart(6), ...['Snt', 'Avg', 'Best', 'Wrst', 'StDev', 'Jttr'].map(column)].join(
   ' ',
 );

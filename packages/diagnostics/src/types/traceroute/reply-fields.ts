@@ -5,7 +5,7 @@ export const MAX_REPLIES = 16;
 
 const rewrittenFields = ['source', 'destination', 'ports', 'checksum'] as const;
 
-/** A field of a quoted packet that routers leave unchanged and NAT may rewrite. */
+/** A field of a quoted packet that mere forwarding leaves unchanged, and NAT may rewrite. */
 export type RewrittenField = (typeof rewrittenFields)[number];
 
 const byte = (description: string) => Type.Integer({ minimum: 0, maximum: 255, description });

@@ -57,7 +57,7 @@ export function planOf(
   };
 }
 
-/** Measurements that run together with a trace. */
+/** The search for the path MTU and the other traces to the target, and functions that show a state and open flows. */
 export interface Companions {
   readonly mtu: ReturnType<typeof mtuSearch>;
   readonly others: ReturnType<typeof joinTraces>;

@@ -7,12 +7,11 @@ import { FULL_TTL } from '../result-fields.ts';
 const DOUBTED_ON_WAY = 3;
 
 /**
- * True if the target left a packet unanswered that was awaited, or answered one of its flow that left just after it, or
- * if routers left several unanswered in a trace that was cut. A single packet is ordinary, but of the few that a trace
- * sends it is often all that loss takes.
+ * True if the target left an awaited packet unanswered, or one that left just before another that it answered, or if
+ * routers left several unanswered in a trace that was cut.
  *
  * @param isOfAllFlows true after a search for all paths, which awaits all of its packets, not just those that count at
- *   the target's hop
+ * the target’s hop
  */
 export function isDoubtful(trace: Trace, isOfAllFlows: boolean): boolean {
   if (countsAtTarget(trace, isOfAllFlows).lost > 0 || isOvertaken(trace)) return true;
@@ -21,8 +20,8 @@ export function isDoubtful(trace: Trace, isOfAllFlows: boolean): boolean {
 }
 
 /**
- * True if packets must be left after a search for all paths, during which others are under way: the target did not
- * answer one in time, or routers did not answer several.
+ * True if packets must be left after a search for all paths, during which others are still awaited: the target left one
+ * unanswered that is given up, or routers several.
  */
 export function isDoubtfulInSearch(trace: Trace): boolean {
   const isLost = (packet: TracePacket): boolean => packet.isGivenUp && packet.answer === null;
@@ -30,7 +29,10 @@ export function isDoubtfulInSearch(trace: Trace): boolean {
   return lost.some((packet) => isBeyond(trace, packet)) || lostOnWay(trace, lost) >= DOUBTED_ON_WAY;
 }
 
-/** Packets to the target that were awaited, of flows that reached it. */
+/**
+ * Packets of flows that reached the target: those that count at its hop, or after a search for all paths those that
+ * went that far.
+ */
 export function countsAtTarget(
   trace: Trace,
   isOfAllFlows: boolean,
@@ -43,9 +45,8 @@ export function countsAtTarget(
 }
 
 /**
- * True if the target answered a packet of a flow, and not one that left just before it. More packets of a trace go that
- * far than count at its hop; of these a target that limits its answers answers the first ones. Not with rounds: answers
- * to these packets that come as the rounds begin are not read.
+ * True if the target answered a packet of a flow, and not one that left just before it; never with rounds. More packets
+ * of a trace go that far than count at its hop; of these a target that limits its answers answers the first ones.
  */
 function isOvertaken(trace: Trace): boolean {
   if (trace.rounds !== undefined) return false;

@@ -13,7 +13,7 @@ const LABELLED_HOPS = 8;
 
 /**
  * Removes the headers of replies, then labels, the names of responders, responders and the names of hops, only until
- * the hops fit in a result. Only many flows or hostile routers make it necessary.
+ * the hops fit in a result, as those of many flows or hostile routers may not.
  *
  * @param multipath the other description of the path in the result, which shares the space with the hops
  */

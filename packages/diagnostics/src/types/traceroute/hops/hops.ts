@@ -30,7 +30,7 @@ export interface HopFormat {
   readonly name: (address: string) => HopName;
 }
 
-/** Packets as shown in a result. A silent hop stays in the list, so that an index stands for a TTL. */
+/** Packets as shown in a result. A silent hop stays in the list: indexes stand for the TTLs from `firstHop` on. */
 export interface ShownPath {
   readonly hops: Hop[];
   /** For each flow, which responder answered which packet; made when it is read. */
@@ -150,15 +150,15 @@ function statsOf(packets: readonly TracePacket[]): HopStats {
   const rtts = packets.flatMap((packet) => rttOf(packet) ?? []);
   const [sent, received] = [packets.length, rtts.length];
   const { rttStdDev, ...statistics } = rttStatistics(rtts);
-  // Standard deviation of the sample (n - 1), as in mtr; `rttStatistics` divides by n, as iputils' ping does.
+  // Standard deviation of the sample (n - 1); `rttStatistics` divides by n.
   const ofSample = rttStdDev === null || received < 2 ? rttStdDev : rttStdDev * Math.sqrt(received / (received - 1));
   const loss = sent === 0 ? null : roundMs(1 - received / sent);
   return { sent, received, loss, ...statistics, rttStdDev: ofSample === null ? null : roundMs(ofSample) };
 }
 
 /**
- * The first ICMP error that is neither time exceeded nor the target's report of a closed port, and the number of
- * packets that got it.
+ * The first ICMP error with a mark (`icmpMark`) that is not time exceeded, such as a router's refusal, and the number
+ * of packets that got it.
  */
 function icmpOf(answers: readonly TraceAnswer[], { family, protocol, shown }: HopFormat): Hop['icmp'] {
   const errors = answers.flatMap(({ kind, error, from }) => {

@@ -12,8 +12,8 @@ interface Shown {
 }
 
 /**
- * Summarises the header fields of the replies of a hop, and the smallest MTU that its routers reported. Equal replies
- * are listed once, because hundreds of packets have few kinds of replies.
+ * Summarises the header fields of the replies of a hop, the smallest MTU that its routers reported, and the numbers of
+ * duplicates and late replies. Equal replies are listed once, because hundreds of packets have few kinds of replies.
  *
  * @param responders addresses of the hop, by their index
  */

@@ -70,12 +70,15 @@ export class GroupSender {
     return { groups: groups.filter(({ length }) => (length === 1) === this.areHandshakes()), reordered };
   }
 
-  /** A target that accepts TCP connections gets single SYNs: many do not answer further ones while one is open. */
+  /** A target that accepts TCP connections gets single SYNs: it may not answer further ones while one is open. */
   nextSize(): number {
     return this.areHandshakes() || (this.mayAccept() && this.refused === 0) ? 1 : GROUP_PACKETS;
   }
 
-  /** True if the target accepted a connection. If a RST of the probe is lost, its next answer may be a RST too. */
+  /**
+   * True if the target accepted a connection, even if it refused another one: if a RST of the probe is lost, the next
+   * answer may be a RST.
+   */
   areHandshakes(): boolean {
     return this.mayAccept() && this.accepted > 0;
   }
@@ -102,7 +105,8 @@ export class GroupSender {
   }
 
   /**
-   * Resolves once no answer is awaited. False if a router refused a packet, a send failed, or an answer fits several.
+   * Resolves once no answer is awaited, or the signal aborts. False if another sender refused a packet, a send failed,
+   * the socket was lost, or an answer fits several packets.
    */
   async settled(): Promise<boolean> {
     while (!this.isUnclear && !this.signal.aborted && this.packets.some(isOpen)) {

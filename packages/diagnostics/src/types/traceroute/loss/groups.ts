@@ -73,7 +73,7 @@ export function areLost({ groups }: Groups): boolean {
   return groups.flat().filter((rtt) => rtt === null).length >= PROVED_HANDSHAKES;
 }
 
-/** True if a limit explains the answers so well that further groups would only take answers from others. */
+/** True if so many groups are incomplete, all in the order of a limit: further ones would only use up its answers. */
 export function isLimited({ groups }: Groups): boolean {
   const incomplete = groups.filter((group) => group.length > 1 && group.includes(null));
   return incomplete.length >= LIMITED_GROUPS && !incomplete.some(isOutOfOrder);

@@ -10,13 +10,13 @@ import { areLost, isClean, isLimited, isProved } from './groups.ts';
 
 /** Groups after which no more are sent, if those whose answers are no longer awaited were answered whole. */
 const CLEAN_GROUPS = 6;
-/** More than the second for which the most common limits withhold the next answer. */
+/** More than a second: common limits give one answer a second. */
 const EVERY_MS = 1_100;
 /** The same between single SYNs, two of which count as a group. */
 const SYN_EVERY_MS = EVERY_MS / 2;
 /**
  * Time before the first group if the target answered less than half of the packets: it may limit the answers to all
- * probes together, and those that have none yet ask it for so long.
+ * probes together.
  */
 const AFTER_OTHERS_MS = 7_000;
 const [MIN_WAIT_MS, MAX_WAIT_MS, WAIT_RTTS] = [2_000, 4_000, 3] as const;
@@ -32,8 +32,8 @@ interface Options extends Pick<DiagnosticContext, 'signal' | 'abandoned' | 'rema
 /**
  * Sends the target groups of packets, more than a second apart, in a flow that reached it; single SYNs if its port
  * accepts connections. The packets of a group leave together: a limit that answers a later one of them has answered the
- * earlier ones, so only loss has another order. Null if the trace gives no reason to suspect loss, if a router refuses
- * a packet, if an answer does not tell its packet, if sending fails, or if packets or time do not suffice.
+ * earlier ones, so only loss has another order. Null if the trace gives no reason to suspect loss, if `settled` is
+ * false, if answers do not tell their packets, if the signal aborts, or if packets or time do not suffice.
  *
  * @param flows those of the trace, which has ended: the socket of one flow is used
  */

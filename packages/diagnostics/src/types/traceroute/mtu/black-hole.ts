@@ -82,8 +82,8 @@ function between(low: number, high: number): readonly number[] {
 }
 
 /**
- * Proves by pairs of packets that one size is answered and a larger one vanishes. If a larger packet is answered
- * after all, by the target or a router, that answer is returned: the loss was random, or the router delays its errors.
+ * Proves by pairs of packets that one size is answered and a larger one vanishes. If a larger packet does not vanish
+ * after all, its answer, or that it was not sent, is returned: the loss was random, or the router delays its errors.
  */
 export async function prove(
   attempt: Try,

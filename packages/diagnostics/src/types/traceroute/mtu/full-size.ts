@@ -13,7 +13,9 @@ import { sharedSocket, tryPacket, type Answer, type ReportedMtus } from './try-p
 
 /** Whether packets of the trace's own protocol arrive in full size. */
 export interface FullSize {
-  /** Size of the packets in bytes: 1,500, or the MTU that the probe's link or a router reported to them. */
+  /**
+   * Size of the packets in bytes: 1,500, or the largest that the probe’s link takes or that a router reported to them.
+   */
   readonly bytes: number;
   readonly arrives: boolean;
 }
@@ -23,7 +25,7 @@ const TRIES = 3;
 const SMALL_BYTES = { 4: 128, 6: 148 } as const;
 /**
  * Pairs that prove that large packets vanish, after `TRIES` of them did: by chance, large ones alone are lost with a
- * probability of at most 1/5,000. They are sent a second apart, because many targets answer one packet a second.
+ * probability of at most 1/5,000. They are sent a second apart, because a target may answer one packet a second.
  */
 const FULL_SIZE_PAIRS: Pairs = { first: ['large', 'small', 'small', 'large', 'small'], everyMs: 1_000 };
 /** Minimum wait for an answer, in which a target that limits its answers may answer one again. */
@@ -36,9 +38,8 @@ export interface FullSizeOptions extends Omit<FlowOptions, 'identifier' | 'bytes
 }
 
 /**
- * Sends packets of full size in a flow of the trace that reached the target: filters drop large echo requests, load
- * balancers send other protocols over other paths, and some networks drop large datagrams. Null if the packets prove
- * neither.
+ * Sends packets of full size in a flow of the trace that reached the target: filters may drop large echo requests, and
+ * load balancers may send other protocols over other paths. Null if the packets prove neither.
  *
  * @param flows those of the trace, which has ended: the socket of one of them is used
  */

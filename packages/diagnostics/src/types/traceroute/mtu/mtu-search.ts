@@ -18,11 +18,11 @@ export interface MtuSearch {
   /** Sets the trace whose round-trip time to the target decides how long answers are awaited. */
   readonly note: (trace: Trace) => void;
   /**
-   * Waits for the search, and starts it if it has not begun. If the trace failed or did not reach the target, no search
-   * is awaited unless the packets of the trace are large: the result is then the MTU that routers reported.
+   * Waits for the search, and starts it if it has not begun. If the trace failed or did not reach the target, and its
+   * packets are not large, no search is awaited: the result is the MTU that routers reported.
    */
   readonly result: (trace: Trace) => Promise<PathMtu>;
-  /** The target's answers so far; null if none were requested. */
+  /** The echo requests of the search so far, and the target’s replies; null before the first. */
   readonly echo: () => EchoCount | null;
   /** Smallest MTU that each router reported to a packet of the search, by its address; other packets may add to it. */
   readonly reports: ReportedMtus;

@@ -34,7 +34,8 @@ export async function sizeFields(
     mtu.result(trace),
     fullSizeOf(trace, mtu, flows, { ...options, mostPackets: options.mostPackets - spent }, packets, context),
   ]);
-  // A size that a router reported to these packets, and that arrives, is the MTU unless a smaller one is known.
+  // A size that a router reported to these packets, and that arrives, is the MTU unless a smaller one, or a black hole,
+  // is known.
   const isSmaller = fullSize?.arrives === true && fullSize.bytes < Math.min(FIRST_BYTES, searched ?? Infinity);
   const pathMtu = isSmaller && blackHole === null ? fullSize.bytes : searched;
   return { pathMtu, mtuBlackHole: blackHole, ...(fullSize !== null && { fullSize }) };

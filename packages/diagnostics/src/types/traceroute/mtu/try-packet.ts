@@ -35,7 +35,7 @@ interface Answers {
   readonly reported: ReportedMtus;
   /** Longest round trip of a late answer, milliseconds; 0 if none was late. */
   latestMs: number;
-  /** Shortest round trip to the target, milliseconds; infinite until it answers. */
+  /** Shortest round trip of an answer of the target in time, milliseconds; infinite without one. */
   rttMs: number;
 }
 

@@ -7,7 +7,10 @@ const BITS = 6;
 const BITS_IF_PACKETWISE = 12;
 /** Repeats of a flow past one router before new flows are probed. */
 const EARLY_REPEATS = 2;
-/** Number of changes in the answers past one vertex that no single change of the path explains. */
+/**
+ * Number of changes in the answers past one vertex, of all flows together, from which on it counts as choosing by
+ * packet.
+ */
 const CHANGES = 2;
 /** Packets to a per-packet balancer itself: a second router there would be missed in one of 2^15 cases. */
 const PACKETS_AT_OWN_HOP = 16;
@@ -21,9 +24,9 @@ export function kindOfBalancer(vertex: Vertex): BalancerKind {
 }
 
 /**
- * Packets that repeat a flow, to distinguish per-packet from per-flow balancers. `crossed`: only past parents of
- * `vertices` whose next links seem to cross, which suggests a per-packet balancer, and past their next vertices: if a
- * parent balances per packet, repeats past its next vertices get different answers too.
+ * Packets that repeat a flow, to distinguish per-packet from per-flow balancers: past `vertices` (`all`), or
+ * (`crossed`) past their parents that seem to balance per packet or whose next links seem to cross, and past the next
+ * vertices of the latter: if a parent balances per packet, repeats past these get different answers too.
  */
 export function kindAsks(survey: Survey, vertices: readonly Vertex[], which: 'crossed' | 'all'): readonly Ask[] {
   const before = vertices.flatMap((vertex) => [...vertex.parents]);

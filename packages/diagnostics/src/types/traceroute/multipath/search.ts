@@ -45,7 +45,7 @@ class Search {
   private asks: Ask[] = [];
   private stopTimer = (): void => undefined;
   private isOpening = false;
-  /** True once only the silent target is asked. */
+  /** True once the silent target is asked before all else. */
   private isScouting = false;
   private shownMs = -Infinity;
   private isOver = false;

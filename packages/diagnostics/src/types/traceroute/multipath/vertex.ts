@@ -14,11 +14,11 @@ export interface Vertex {
   readonly parents: Set<Vertex>;
   /** The next vertices with the number of flows that lead there; after a per-packet balancer, the number of packets. */
   readonly next: Map<Vertex, number>;
-  /** Number of flows (or of packets, if balanced per packet) per answer at the next hop. */
+  /** Number of packets per answer at the next hop; a flow without any answer there counts once, as silence. */
   readonly seenNext: Map<string, number>;
   /** Number of flows probed at the next hop; of packets, if they are balanced per packet. */
   samples: number;
-  /** Number of further packets of flows that were already probed at the next hop. */
+  /** Number of further answers of flows that already had one at the next hop. */
   repeats: number;
   /** True if the packets of one flow got different answers at the next hop. */
   isPacketwise: boolean;

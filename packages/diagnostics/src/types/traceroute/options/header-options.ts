@@ -55,7 +55,7 @@ interface Asked {
 
 const MAX_PORT = 65_535;
 
-/** Errors of header options that the protocol or the search for all flows does not allow. */
+/** Errors of header options that do not fit the protocol or other options. */
 export function headerErrors(options: Asked): InputError[] {
   return [firstHopError(options), sizeError(options), sourcePortError(options)].filter((error) => error !== undefined);
 }

@@ -54,7 +54,7 @@ export function queriesOf({ queries, rounds }: Pick<Counts, 'queries' | 'rounds'
   return rounds === undefined ? queries : 1;
 }
 
-/** The default counts as absent: requests that this service shows, stored ones among them, contain it. */
+/** A request with this number counts as one without `queries`. */
 export const DEFAULT_QUERIES = 3;
 
 /** An error for `queries` where one packet per hop and flow is sent anyway, so that the number would be ignored. */

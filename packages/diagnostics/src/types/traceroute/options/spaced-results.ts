@@ -60,7 +60,7 @@ interface Asked extends Pick<Parameters<typeof wantsAllFlows>[0], 'flows'> {
   readonly isOfAllFlows?: boolean;
 }
 
-/** True if the check has extra time for them: several flows send the target many packets. One flow has it left. */
+/** True if the check has extra time for them: not with one flow, which leaves time enough. */
 export function hasSpacedTime(options: Asked): boolean {
   return options.isOfAllFlows === true || wantsAllFlows(options) || options.flows !== 1;
 }

@@ -15,7 +15,7 @@ export interface End {
   readonly routerAt: (ttl: number) => string | undefined;
 }
 
-/** Called after every packet and answer, so it goes through the packets without making lists of them. */
+/** Called after every packet and every answer. */
 export function endOf(own: readonly TracePacket[], limits: Limits, packets: readonly TracePacket[]): End {
   let lastExpired = 0;
   let reached = false;
@@ -40,8 +40,9 @@ function refusedAt(packet: TracePacket, lastExpired: number): number | null {
 }
 
 /**
- * Assigns flows with the same last router the same distance to the target. A flow whose packets to the target's hop
- * were lost would place it one hop further. The last router has the target on its own link, so it does not balance.
+ * Assigns flows with the same last router the same distance to the target. A flow whose packets to the target’s hop
+ * were lost would place it one hop further. The last router is taken to have the target on its own link, and not to
+ * balance.
  */
 export function sharedEnds(ends: readonly End[]): readonly End[] {
   return ends.map((own) => {

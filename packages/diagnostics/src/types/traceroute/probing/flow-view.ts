@@ -23,15 +23,15 @@ export interface FlowView {
   /** Whether the target answered any packet; without `end` its distance is not known. */
   readonly reached: boolean;
   readonly loop: Loop | null;
-  /** Highest TTL that was answered; if none was, the TTL before the first one sent. */
+  /** Highest TTL that was answered, without the full one; if none was, the TTL before the first one sent. */
   readonly lastAnswered: number;
   /** Highest TTL that can still give new information. */
   readonly horizon: number;
   /** Highest TTL to be probed once: the horizon, or `maxHops` if the flow gets no answers any more. */
   readonly scoutsTo: number;
   /**
-   * Packets sent per TTL; Infinity below the first hop. At the end, those with higher TTLs count too: they also reach
-   * it.
+   * Packets sent per TTL; Infinity below the first hop. At the end, those with higher TTLs count too: they went that
+   * far.
    */
   readonly sentAt: readonly number[];
   /** Packets wanted per TTL, up to the horizon. */
@@ -47,7 +47,7 @@ export interface FlowView {
 
 /**
  * Knowledge about all flows. If one flow has reached the target, another flow without answers from there on is not
- * probed further: many hosts answer only some packets.
+ * probed further: a host may answer only some packets.
  *
  * @param stalled flows without a recent answer
  */

@@ -30,7 +30,10 @@ export interface FlowOptions {
   readonly port: number;
   /** Identifies these packets in the payload. */
   readonly tag: string;
-  /** Size of each packet with its IP header; as small as possible if absent. */
+  /**
+   * Size of each packet with its IP header. Without it packets are small, and those of udp differ in length
+   * (`LENGTHS`).
+   */
   readonly bytes?: number | undefined;
 }
 
@@ -45,9 +48,9 @@ export interface FlowAnswer {
 }
 
 /**
- * Packets that a load balancer treats as one flow (Paris traceroute): every field that it may hash is the same in
- * each packet, including ICMP's checksum. Their number is in fields that none hashes: the ICMP sequence, compensated
- * by two bytes of payload, the UDP checksum, the TCP sequence.
+ * Packets that a load balancer should treat as one flow (Paris traceroute): addresses, ports and ICMP’s checksum are
+ * the same in each packet. Their number is in other fields: the ICMP sequence, compensated by two bytes of payload, the
+ * UDP checksum, the TCP sequence.
  */
 export interface TraceFlow {
   /** The packet of a number from 0 to 65,000. */
@@ -65,9 +68,8 @@ export interface TraceFlow {
 const CHECKSUMS = 0xfffe;
 /**
  * Number of different lengths of the datagrams of a flow: the length reveals the packet number modulo `LENGTHS`.
- * Address translation may change the checksum in a quotation of eight bytes, but never the length, which no load
- * balancer hashes (as in dublin-traceroute). Packets of a requested size all have that length, so such a quotation
- * cannot be assigned to one of them.
+ * Address translation may change the checksum in a quotation of eight bytes, but not the length. Packets of a requested
+ * size all have that length, so such a quotation cannot be assigned to one of them by it.
  */
 export const LENGTHS = 127;
 const HEADER_BYTES = 8;
@@ -102,8 +104,8 @@ function icmpFlow(options: FlowOptions): TraceFlow {
     if (quoted.payload.length < 8 || readU16(quoted.payload, 4) !== identifier) return undefined;
     const cookieQuoted = startsWith(quoted.payload.subarray(10), cookie);
     if (quoted.destination !== destination && cookieQuoted !== 'yes') return undefined;
-    // Without the cookie, the identifier and a sent number must suffice: address translation restores the identifier
-    // of a quotation, but not always its checksum.
+    // Without the cookie, the identifier and a sent number must suffice: address translation may restore the identifier
+    // of a quotation, but not its checksum.
     if (cookieQuoted === 'no') return undefined;
     return { index: readU16(quoted.payload, 6) - 1, error: message };
   };

@@ -2,7 +2,7 @@ export interface Loop {
   /** The first hop of the loop, from 1. */
   readonly start: number;
   readonly length: number;
-  /** The hop at which the loop is proved; no new router appears after it. */
+  /** The hop at which the loop is proved. */
   readonly provedAt: number;
 }
 

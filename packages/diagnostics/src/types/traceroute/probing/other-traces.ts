@@ -9,9 +9,9 @@ interface Shared {
 const shared = new WeakMap<PacketSockets, Map<string, Shared>>();
 
 export interface OtherTraces {
-  /** Notes that the target answered this trace. */
+  /** Notes that the target has answered this trace, also again at its later changes. */
   readonly noteAnswer: () => void;
-  /** True if the target has answered any trace since this one began: then a rate limit may explain its silence. */
+  /** True if that was noted of any of these traces since this one began: then a rate limit may explain silence. */
   readonly areAnswered: () => boolean;
   readonly leave: () => void;
 }

@@ -27,9 +27,9 @@ export interface ProbeLoopPlan {
   readonly maxHops: number;
   readonly queries: number;
   readonly maxPackets: number;
-  /** Packets under way at once; 1 sends none beyond the target. `WINDOW` if absent. */
+  /** Packets under way at once; `WINDOW` if absent. */
   readonly window?: number;
-  /** True if the trace ends, with its last packets still awaited, as soon as it meets a run of silent hops. */
+  /** True if the trace ends, with its last packets still awaited, once a flow gets no answers any more. */
   readonly endsInSilence?: boolean;
   /** Total time, milliseconds. */
   readonly budgetMs: number;
@@ -39,7 +39,7 @@ export interface ProbeLoopPlan {
 
 /** Limit of packets in flight; one that is in flight for longer than `STALL_MS` makes room for another. */
 export const WINDOW = 16;
-/** Limit of packets sent back to back: a longer burst would meet the routers' ICMP limits. */
+/** Limit of packets sent back to back: a longer burst may meet the routers’ ICMP limits. */
 export const BURST = 8;
 /** Time between two bursts. */
 export const BURST_EVERY_MS = 1;
@@ -66,7 +66,7 @@ class ProbeLoop {
   private readonly onChange: (trace: Trace) => void;
   private readonly resolve: (trace: Trace) => void;
   private readonly packets: TracePacket[] = [];
-  /** Flows without a recent answer. */
+  /** Flows that were without a recent answer at some time. */
   private readonly stalled = new Set<number>();
   private readonly trace: Trace;
   private readonly clock = probeClock(() => doubtAwaited(this.packets));

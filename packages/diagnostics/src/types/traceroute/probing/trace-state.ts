@@ -34,17 +34,16 @@ export interface Trace {
 }
 
 /**
- * Intervals between packets of a flow with the full TTL. Many targets answer one such packet per second in total, so
- * about as many concurrent traces get an answer as each sends packets. The last packets are sent while answers to the
- * first are awaited.
+ * Intervals between packets of a flow with the full TTL: many targets answer about one such packet per second in total.
+ * The last packets are sent while answers to the first are awaited.
  */
 const FULL_GAPS_MS = [1_000, 2_000, 1_000, 1_000, 1_000] as const;
-/** Most packets with the full TTL per flow. */
+/** Most packets with the full TTL per flow before the search for all paths. */
 export const FULL_QUERIES = FULL_GAPS_MS.length + 1;
 
 /**
  * The next packet to send. Packets with the full TTL come first, because their answers decide whether further hops are
- * worth probing; one is reserved for each flow.
+ * worth probing; one is reserved for each flow that has neither sent one nor found an end.
  */
 export function nextOf(trace: Trace, stalled: ReadonlySet<number>, maxPackets: number, nowMs: number): Wanted | null {
   const { packets, views } = trace;

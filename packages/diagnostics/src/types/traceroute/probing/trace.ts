@@ -26,7 +26,7 @@ export interface TracePacket {
   isLeftOut?: boolean;
   /** Round of a packet of `runRounds`, from 2 on; absent in the trace, which is the first round. */
   readonly round?: number;
-  /** Number of answers after the first. */
+  /** Number of answers after the first that count (`takeAnswer`). */
   duplicates?: number;
   /** True if an answer came after more than `MAX_WAIT_MS`, which does not count. */
   isLate?: boolean;

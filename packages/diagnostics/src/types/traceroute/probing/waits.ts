@@ -5,7 +5,10 @@ import { isFull, rttOf, type TracePacket } from './trace.ts';
 export const MAX_WAIT_MS = 4_000;
 /** Minimum wait for a silent hop although hops beyond it answered: many routers answer late. */
 const SILENT_HOP_MS = 2_000;
-/** Minimum wait for the answer of a hop that answered other packets. */
+/**
+ * Minimum wait for the answer of a hop that answered other packets, and in a search the wait at the full TTL while the
+ * target is silent.
+ */
 const KNOWN_HOP_MS = 1_000;
 const WAIT_RTTS = 3;
 /** Wait for all answers at the full TTL of a flow, from the first such packet on. */

@@ -5,8 +5,8 @@ import type { Ask } from '../survey.ts';
 const TO_TARGET = 10;
 
 /**
- * Packets to the hop of the target if it, or a router before it, answered some packets only: the search itself sends
- * the target one or two, too few to show loss.
+ * Packets to the hop of the target if it, or a router before it, left some packets unanswered: the search alone may
+ * send the target too few to show loss.
  */
 export function lossAsks(packets: readonly TracePacket[]): readonly Ask[] {
   const limited = packets.filter((packet) => !isFull(packet));

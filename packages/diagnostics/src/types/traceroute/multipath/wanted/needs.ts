@@ -103,8 +103,9 @@ function nextOf(group: readonly Vertex[]): ReadonlySet<string> {
 }
 
 /**
- * True if the silent gap is long enough, or if only the target follows a vertex that is no cloud: the last router has
- * it on its own link. A router that refuses packets proves no such thing: others may go by another next hop.
+ * True if the silent gap is long enough, or if only the target follows a vertex that is no cloud: the last router is
+ * taken to have it on its own link. A router that refuses packets proves no such thing: others may go by another next
+ * hop.
  */
 function isEnough(vertex: Vertex): boolean {
   if (vertex.silence >= GAP_LIMIT) return true;

@@ -42,7 +42,7 @@ export function wantedAsks(survey: Survey, limits: Limits): readonly Ask[] {
   return kindAsks(survey, survey.vertices, 'all');
 }
 
-/** The vertices first seen at one hop. */
+/** Plans the packets that go beyond the vertices first seen at one hop. */
 class GroupPlan {
   private readonly survey: Survey;
   private readonly group: readonly Vertex[];

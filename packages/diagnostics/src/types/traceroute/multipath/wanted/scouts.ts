@@ -6,10 +6,10 @@ import { surveyOf, type Ask } from '../survey.ts';
 import type { Vertex } from '../vertex.ts';
 
 /**
- * The last packets if no flow has reached the target and the first has found no end: to each hop that the first flow
- * has not probed, and one with the full TTL per call, up to `FULL_QUERIES`. The latter are one of the first flow, then
- * of flows that go another way, then of new ones, since all known flows may take a way that is dead; the first that the
- * target answers is followed hop by hop.
+ * Packets to a target that no flow has reached, if the first has found neither end nor loop: to each hop that the first
+ * flow has not probed, and one with the full TTL per call, up to `FULL_QUERIES`. The latter are one of the first flow,
+ * then of flows that go another way, then of new ones, since all known flows may take a way that is dead; the first
+ * that the target answers is followed hop by hop.
  */
 export function scoutAsks(packets: readonly TracePacket[], flows: number, limits: TraceLimits): readonly Ask[] {
   const { firstHop, maxHops } = limits;

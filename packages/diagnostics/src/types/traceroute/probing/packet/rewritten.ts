@@ -19,7 +19,7 @@ const PORTS_BYTES = 4;
 
 /**
  * Fields of a quoted packet that differ from the sent one: what address translation changes, unless it restores the
- * quotation, as Linux does. Forwarding alone changes none of them.
+ * quotation. Forwarding alone changes none of them.
  *
  * @param sent the packet without its IP header
  */

@@ -6,6 +6,6 @@ export function answeredOf(packets: readonly TracePacket[], { index, remainder }
   if (index !== null && packets[index] !== undefined) return packets[index];
   const open = packets.filter(isAwaited);
   if (remainder !== undefined) return open.findLast((one) => one.index % LENGTHS === remainder);
-  // A reply without a number is from the target, which gets one packet per second: it answers the latest one.
+  // A reply without a number is from the target: it is taken as the answer to the farthest, latest open packet.
   return index === null ? open.toSorted((a, b) => b.ttl - a.ttl || b.index - a.index)[0] : undefined;
 }

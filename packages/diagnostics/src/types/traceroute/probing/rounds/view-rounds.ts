@@ -3,8 +3,8 @@ import { targetHopsOf, viewFirstRound, type TargetHop } from './target-hops.ts';
 import type { TracePacket } from '../trace.ts';
 
 /**
- * Knowledge about the flow of a trace with rounds. If the path became longer or shorter between the rounds, each packet
- * of a round counts at the hop of its TTL.
+ * Knowledge about the flow of a trace with rounds. Once a hop of the target is known, each packet of a later round
+ * counts at the hop of its TTL.
  */
 export function viewRounds(packets: readonly TracePacket[], limits: TraceLimits): FlowView {
   const all = viewFlows(packets, 1, limits, new Set())[0]!;
