@@ -41,8 +41,8 @@ function mayBeLimited({ trace: { target } }: Path, all: readonly Path[]): boolea
 }
 
 /**
- * True unless the routers before the target prove that packets are lost before them. One that surely limits its answers
- * has others like it on its way.
+ * True if routers carry the loss to the target, but do not prove that packets are lost before them. One that surely
+ * limits its answers has others like it on its way.
  */
 function mayBeLimitedOnWay({ trace, steps }: Path, routers: Routers): boolean {
   const lossy = carriedTo(steps);

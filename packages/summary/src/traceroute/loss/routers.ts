@@ -77,8 +77,8 @@ function seenOf(trace: Trace): readonly Seen[] {
 }
 
 /**
- * Packets to the target with those in groups, which of a trace of several flows are in one whose way may lose more than
- * others. If the target limits its answers, only the first ones of the groups show loss.
+ * Packets to the target with those in groups; of a trace of several flows without them, since they take one way, which
+ * may lose more than others. If the target limits its answers, only the first ones of the groups show loss.
  */
 function packetsToTarget(trace: Trace, end: Sample): Sample {
   const { spaced, flows = [] } = trace.probeResult.result;

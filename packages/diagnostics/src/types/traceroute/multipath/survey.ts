@@ -25,7 +25,7 @@ export interface Survey {
   readonly sole: (ttl: number) => Vertex | undefined;
   /** The highest TTL that was probed. */
   readonly lastTtl: number;
-  /** True if the flow ended before the TTL. */
+  /** True if the flow ended before the TTL, or is refused before it. */
   readonly hasEnded: (flow: number, ttl: number) => boolean;
   /** Slots to be probed again: silent or refused ones that are doubted (`doubtsOf`), and answered ones as controls. */
   readonly again: readonly Slot[];

@@ -8,7 +8,7 @@ export interface HopPacket extends TracePacket {
 
 export interface Refusals {
   readonly packets: readonly HopPacket[];
-  /** Flows all of whose packets were refused by a router that passes others. */
+  /** Flows of which a router refused packets and passed none, while it passes those of others. */
   readonly barred: ReadonlyMap<number, Barred>;
 }
 
@@ -36,8 +36,8 @@ interface Refuser {
 
 /**
  * The packets, without the errors of routers that refuse some packets and pass others on: such an error is no answer of
- * the hop at which the packet was to end, unless packets expire at the router there. Errors of a router that is not
- * known to pass any packet stay: it ends the paths.
+ * the hop at which the packet was to end. At a hop where packets expire at the router, its error counts as that too.
+ * Other errors of a router that is not known to pass any packet stay: it ends the paths.
  */
 export function refusalsIn(packets: readonly TracePacket[]): Refusals {
   const refusers = refusersIn(packets);
@@ -74,7 +74,10 @@ function placeOf(refuser: Refuser, flow: number, ttl: number): 'here' | 'before'
   return passed.size > 0 && ttl > hopIn(refuser, flow) ? 'before' : 'end';
 }
 
-/** The hop of the router on the way of a flow: if no TTL ran out there, the one before the lowest that it refused. */
+/**
+ * The hop of the router on the way of a flow: if none of its TTLs ran out there, that of other flows, or the one before
+ * the lowest TTL that the router refused.
+ */
 function hopIn({ hops, expiredAt, refusedAt }: Refuser, flow: number): number {
   const [expired, refused] = [Math.min(...expiredAt), Math.min(...refusedAt.values())];
   return hops.get(flow) ?? (expired <= refused ? expired : refused - 1);
