@@ -262,6 +262,12 @@ describe('a comparison does not name', () => {
       http(200, { addresses: ['192.0.2.1', '192.0.2.2'] }),
       { ...http(200, { addresses: ['192.0.2.2', '192.0.2.1'] }), resolvedIp: '192.0.2.2' },
     ],
+    [
+      'other ones of more addresses than a result has',
+      'http',
+      http(200, { addresses: Array.from({ length: 20 }, (_, index) => `192.0.2.${index + 1}`) }),
+      http(200, { addresses: Array.from({ length: 20 }, (_, index) => `192.0.2.${index + 2}`) }),
+    ],
   ])('%s', (_what, type, a, b) => {
     const { result, sentence } = pair(type, a, b);
 

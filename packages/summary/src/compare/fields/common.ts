@@ -1,11 +1,9 @@
 import type { Difference } from '@vantage/contract';
+import { MAX_RESULT_ADDRESSES } from '@vantage/diagnostics/contract';
 
 import type { ProbeResult, SparseResultOf } from '../../probe-result.ts';
 import { unique } from '../../words.ts';
 import { differentSet, differentValue, uncertainly, withoutSamples, type DifferenceDraft } from '../difference.ts';
-
-/** A list of so many addresses may be truncated, as in info results: it is taken as unknown. */
-const LISTED_ADDRESSES = 32;
 
 /** True if the result says nothing about the target: it is pending, or the probe could not measure. */
 export function isUnmeasured({ outcome, result }: ProbeResult): boolean {
@@ -36,9 +34,10 @@ export function addressDifferences(a: ProbeResult, b: ProbeResult): readonly Dif
   );
 }
 
+/** Addresses of the name; undefined if the result has none, or may not have all. */
 export function listOf({ result }: ProbeResult): readonly string[] | undefined {
   const { addresses = [] } = result as SparseResultOf<'info'>;
-  return addresses.length === 0 || addresses.length >= LISTED_ADDRESSES ? undefined : unique(addresses);
+  return addresses.length === 0 || addresses.length >= MAX_RESULT_ADDRESSES ? undefined : unique(addresses);
 }
 
 /**
