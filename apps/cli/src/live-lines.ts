@@ -60,6 +60,6 @@ function cut(line: string, width: number): string {
   return kept;
 }
 
-/** Characters of two columns (Unicode Standard Annex 11, wide and fullwidth), approximated upwards. */
+/** Characters of two columns (Unicode Standard Annex 11, wide and fullwidth), approximated. */
 const WIDE =
   /[\u1100-\u115F\u2E80-\uA4CF\uA960-\uA97F\uAC00-\uD7A3\uF900-\uFAFF\uFE10-\uFE6F\uFF00-\uFFE6]|[^\0-\uFFFF]/u;

@@ -86,7 +86,7 @@ function curve(points: Series['points'], x: (value: number) => number, y: (value
     .join('');
 }
 
-/** A day of points exceeds the maximum number of arguments. */
+/** Not with spread arguments, whose number is limited: there may be a day of points. */
 function largest(values: readonly number[], least: number): number {
   return values.reduce((most, value) => Math.max(most, value), least);
 }

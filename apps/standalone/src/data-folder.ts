@@ -78,7 +78,7 @@ export async function claimDataFolder(folder: string): Promise<DataFolder> {
 }
 
 /**
- * Makes a folder and its parents one by one: with `recursive`, Node 24 never returns below a folder that takes no
+ * Makes a folder and its parents one by one: with `recursive`, Node may not return below a folder that takes no
  * entries, such as /proc.
  */
 function makeFolder(folder: string): void {
@@ -105,7 +105,7 @@ function isStandalone(pid: number): boolean {
 }
 
 /**
- * Ends a Redis whose parent was killed: two servers on one append-only file would destroy it.
+ * Ends a Redis whose parent was killed: two servers on one append-only file could damage it.
  *
  * @param redisFolder without symbolic links, like the working directory in /proc
  */

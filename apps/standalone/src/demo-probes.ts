@@ -25,9 +25,7 @@ export function demoProbes(count: number): readonly ProbeRecord[] {
   }));
 }
 
-/**
- * Replaces all demo probes by those of this start; records without the tag `demo` belong to the operator and are kept.
- */
+/** Replaces all demo probes by those of this start; records with other ids and without the tag `demo` are kept. */
 export async function writeDemoProbes(redisUrl: string, count: number): Promise<readonly ProbeRecord[]> {
   const wanted = demoProbes(count);
   const { records, close } = await openProbeRecords(redisUrl);

@@ -20,7 +20,7 @@ export function describeStart(url: string, probes: Probes, args: Arguments): str
   ].join('\n');
 }
 
-/** A check that works here: of a public name, or of this machine if loopback is permitted. */
+/** A check to try: of a public name, or of this machine if loopback is permitted. */
 function firstCheck(url: string, args: Arguments): readonly string[] {
   const body = args.allow.some((cidr) => cidr.startsWith('127.'))
     ? { type: 'tcp', host: '127.0.0.1', port: Number(new URL(url).port) }

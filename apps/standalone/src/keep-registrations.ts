@@ -5,8 +5,8 @@ import { pause } from '@vantage/timers';
 const LOOK_EVERY_MS = 2_000;
 
 /**
- * Writes the records of this start again if Redis has lost all of them, as after `FLUSHALL`: the agents run on, but no
- * coordinator knows them. A record that was removed alone stays removed.
+ * Writes the records of this start again if Redis has no record at all, as after `FLUSHALL`: the agents run on, but no
+ * coordinator knows them. A record stays removed as long as there is another one.
  *
  * @returns a function that stops this
  */

@@ -1,6 +1,6 @@
 /**
- * Flags of Node for each program. They bound the young generation of the heap, in MiB: without a bound it grows to tens
- * of megabytes under load and stays. The flags of the old generation are set by `compactHeap`, and the packet process
+ * Flags of Node for each program. They bound the semi-spaces of the young generation of the heap, in MiB: under load it
+ * would grow, and stay large. The flags of the old generation are set by `compactHeap`, and the packet process
  * has its own.
  */
 export const nodeFlags = {
@@ -9,8 +9,8 @@ export const nodeFlags = {
 } as const;
 
 /**
- * Settings of glibc's malloc that return freed memory to the system from 128 KiB on. Otherwise the 20 MiB in which the
- * validators of results are compiled to machine code would stay allocated.
+ * Settings of glibc's malloc that return freed memory to the system from 128 KiB on, such as that in which the
+ * validators of results are compiled.
  */
 export const mallocSettings = {
   MALLOC_ARENA_MAX: '1',

@@ -23,8 +23,8 @@ type App = keyof typeof nodeFlags;
 const GRACE_MS = 15_000;
 
 /**
- * The supervised processes: coordinator, probes, and Redis if it is not the operator's. Reaper and data folder always
- * know which run.
+ * The supervised processes: coordinator, probes, and Redis if it is not the operator's. Each change of them is passed
+ * to the reaper and the data folder.
  */
 export class Programs {
   readonly all: Supervised[] = [];

@@ -9,8 +9,8 @@ export interface RedisLogin {
 }
 
 /**
- * Password of the default user of our own Redis: generated once and stored next to its data with equal permissions.
- * Other local users can reach the port, but not log in.
+ * Password of the default user of our own Redis: generated once and stored next to its data, for its owner alone. Other
+ * local users can reach the port, but not log in.
  */
 export function openRedisLogin(redisFolder: string): RedisLogin {
   const passwordFile = join(redisFolder, 'password');

@@ -17,14 +17,14 @@ export interface Awaited {
   readonly signal: AbortSignal;
 }
 
-/** Limit of the wait; after it the startup continues and lists what is missing. */
+/** Limit of the wait for the probes; after it the startup continues with those that have reported. */
 const READY_WITHIN_MS = 90_000;
 
 const LOOK_EVERY_MS = 250;
 
 /**
- * Waits until all probes have reported, at most `READY_WITHIN_MS`, and returns them in their current state: without
- * root, probes are degraded and the rest works.
+ * Waits until all probes have reported, at most `READY_WITHIN_MS`, and returns them in their current state, such as
+ * degraded without root.
  *
  * @throws Error with a sentence for the user if the coordinator does not respond, or if a process cannot run; an abort
  *   of `signal`

@@ -27,7 +27,7 @@ export interface FormDefinition {
   readonly selection: Readonly<Record<string, FieldSchema>>;
 }
 
-/** Descriptions of the options and of the fields that select probes, by check type and field. */
+/** Descriptions of the fields and options of forms, by check type and name. */
 export type OptionHints = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 interface Properties {
@@ -66,7 +66,7 @@ export function formDefinitions(): readonly FormDefinition[] {
     });
 }
 
-/** The hints of all forms. They are most of the text of the forms, and loaded only when the options are opened. */
+/** The hints of all forms. They are loaded only when the options are opened. */
 export function optionHints(): OptionHints {
   return Object.fromEntries(
     Object.values<AnyCheckType>(checkTypes).map((checkType) => {

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
-/** Compressible file types; fonts and images are compressed already. */
+/** Types of the files to compress. */
 const COMPRESSIBLE = /\.(?:js|css|svg)$/;
 
-/** Writes `<file>.br` and `<file>.gz` for each compressible file, at the highest level. */
+/** Writes `<file>.br` and `<file>.gz` for each of these files, at the highest level. */
 export function compressFiles(folder: string): void {
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     const file = join(folder, name);

@@ -9,7 +9,7 @@ export interface DevServer {
 }
 
 /**
- * Serves the page from its sources with reload; forwards API requests to the service.
+ * Serves the page from its sources with reload; forwards requests for `OF_THE_SERVICE` to the service.
  *
  * @param publicUrl URL of the page
  * @param serviceUrl URL of the coordinator
@@ -31,7 +31,7 @@ export async function startDevServer(publicUrl: string, serviceUrl: string): Pro
   return { close: () => server.close() };
 }
 
-/** Substitutes the placeholders of the document, as the coordinator does in the built one. */
+/** Makes the paths of the document absolute, and substitutes the URL of the page in it. */
 function fillDocument(publicUrl: string): Plugin {
   return {
     name: 'fill-document',

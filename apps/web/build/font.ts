@@ -7,15 +7,15 @@ import subsetFont from 'subset-font';
 const range = (from: number, to: number): string =>
   Array.from({ length: to - from + 1 }, (_, index) => String.fromCodePoint(from + index)).join('');
 
-/** Basic Latin, and the signs of the page's own texts. */
+/** Basic Latin, and signs that texts of the page have. */
 const BASIC = `${range(0x20, 0x7e)}\u{a0}°µ·×–—‘’“”•…↑↓−`;
 /**
- * Letters in names of places and networks, in a separate file that browsers load only if one of them is shown. System
- * fonts have the rest.
+ * Further letters and signs, in a separate file that browsers load only if one of them is shown. System fonts are for
+ * the rest.
  */
 const MORE = `${range(0xa1, 0xff)}ıŒœ‹›€™`;
 
-/** Writes the letters, weights and features of Geist that the page uses, in the two files of `style/font.css`. */
+/** Writes these letters of Geist, with a part of its weights and features, to the two files of `style/font.css`. */
 export async function writeFont(): Promise<void> {
   const file = createRequire(import.meta.url).resolve('@fontsource-variable/geist/files/geist-latin-wght-normal.woff2');
   const whole = readFileSync(file);

@@ -13,8 +13,7 @@ const outDir = fileURLToPath(new URL('../dist/page/', import.meta.url));
 const stamp = fileURLToPath(new URL('../dist/page.built', import.meta.url));
 
 /**
- * Without these, each small module that two views share would be a separate file. Excluded is the code of `client` that
- * few visits need.
+ * Modules that views share, together in two files. Excluded are some modules of `client`, which are loaded separately.
  */
 const sharedChunks = [
   {

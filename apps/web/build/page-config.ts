@@ -23,7 +23,7 @@ export const pageConfig = {
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
 } satisfies InlineConfig;
 
-/** Pins need the projection at once; the outlines are the largest part of the page and loaded separately. */
+/** Pins need the projection at once; the outlines are loaded separately. */
 function mapFrame({ land: _land, borders: _borders, ...frame }: WorldMap): MapFrame {
   return frame;
 }

@@ -33,7 +33,7 @@ const CENTRE = 11;
 /** ISO 3166-1 numeric code of Antarctica, which is omitted to enlarge the rest. */
 const ANTARCTICA = '010';
 
-/** Projects Natural Earth's countries (public domain, from world-atlas) at build time. */
+/** Projects Natural Earth's countries (public domain, from world-atlas) in the build. */
 export function drawWorld(): WorldMap {
   const file = createRequire(import.meta.url).resolve('world-atlas/countries-110m.json');
   const world = JSON.parse(readFileSync(file, 'utf8')) as World;
@@ -64,7 +64,7 @@ export function drawWorld(): WorldMap {
   }
 }
 
-/** Writes relative moves in integer units, a third of d3's output size. Coinciding points are omitted. */
+/** Writes relative moves in integer units. A point that coincides with the one before is omitted. */
 function createPen() {
   let text = '';
   let at: readonly [number, number] = [0, 0];

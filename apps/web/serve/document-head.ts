@@ -11,7 +11,7 @@ const UNREAD: Preview = {
   description: 'Ping, HTTP, DNS, TCP, UDP and traceroute from several places at once.',
 };
 
-/** Open Graph metadata of a check. Without `preview` the texts are general; the image has the verdict in any case. */
+/** Open Graph metadata of a check. Without `preview` the texts are general. */
 export function metadataOf(publicUrl: string, checkId: string, preview: Preview = UNREAD): string {
   const metadata = {
     'og:site_name': 'Vantage',
@@ -30,8 +30,8 @@ export function metadataOf(publicUrl: string, checkId: string, preview: Preview 
 }
 
 /**
- * Markup that preloads the scripts and data of a check, which browsers would otherwise discover only in the first
- * script.
+ * Markup that preloads scripts and data of the view of a check, which browsers would otherwise discover only in the
+ * first script.
  */
 export function preloadsOf(files: readonly string[], basePath: string, checkId: string): string {
   const base = escape(basePath);

@@ -48,8 +48,8 @@ interface Kept {
 }
 
 /**
- * Only files of this origin, no inline script or style, and no markup from strings: Trusted Types block `innerHTML` and
- * similar sinks.
+ * Only files of this origin, no inline script or style, and, in browsers with Trusted Types, no markup from strings by
+ * `innerHTML` and similar sinks.
  */
 const POLICY = [
   "default-src 'none'",
@@ -171,7 +171,7 @@ function gzipOr(kept: Kept, acceptEncoding: string): 'gzip' | 'identity' {
   return kept.gzip !== undefined && accepts(acceptEncoding, 'gzip') ? 'gzip' : 'identity';
 }
 
-/** Reads the header by RFC 9110 section 12.5.3, except that a coding is used only if it is listed by name. */
+/** True if the header (RFC 9110 section 12.5.3) lists the coding by name, with a quality other than 0. */
 function accepts(acceptEncoding: string, coding: string): boolean {
   return acceptEncoding.split(',').some((part) => {
     const [name = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase());

@@ -1,4 +1,4 @@
-/** The API key of this tab; it is gone when the tab is closed. */
+/** The API key of this tab, kept in its session storage. */
 export interface KeyHolder {
   readonly key: () => string | undefined;
   /** True after the service answered that the key is not valid. */
@@ -7,8 +7,8 @@ export interface KeyHolder {
   /** Calls the listener after each change until the returned function is called. */
   readonly onChange: (listener: () => void) => () => void;
   /**
-   * `fetch` with the key. A GET that is refused with 401 or 403 is sent again without the key, as the API is public;
-   * once the key is known to be invalid, a GET is sent without it.
+   * `fetch` with the key. A GET that is refused with 401 or 403 is sent again without the key; once the key is known to
+   * be invalid, a GET is sent without it.
    */
   readonly fetch: typeof fetch;
 }

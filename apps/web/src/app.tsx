@@ -16,10 +16,7 @@ const monitors = lazyView(async () => (await import('./pages/monitoring.ts')).Mo
 const monitor = lazyView(async () => (await import('./pages/monitoring.ts')).MonitorPage);
 const probes = lazyView(async () => (await import('./pages/Probes.tsx')).ProbesPage);
 
-/**
- * Prefetches the views of the probes and of a check 300 ms after the first render, so that a started check appears
- * without delay.
- */
+/** Prefetches the views of the probes and of checks 300 ms after the first render. */
 function useOthers(): void {
   useEffect(() => {
     const timer = setTimeout(() => {
@@ -167,7 +164,7 @@ function ThemeButton(): JSX.Element {
   );
 }
 
-/** Attributions required by the licences of the geo data. */
+/** Sources of the geo data, whose licences require it, and of the map. */
 function Bottom(): JSX.Element {
   const { path } = useService();
   return (

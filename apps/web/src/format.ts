@@ -18,7 +18,7 @@ export function byteCount(bytes: number): string {
   return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-/** Formats and collators are created once: one per probe took a quarter of the rendering time with a hundred probes. */
+/** Created once, because creating a format is slow. */
 let clock: Intl.DateTimeFormat | undefined;
 
 /** Date and time of day in the user's time zone. */
@@ -73,7 +73,7 @@ let regions: Intl.DisplayNames | undefined;
 /** User-assigned codes of ISO 3166-1, for some of which browsers have names. XK (Kosovo) is excluded. */
 const OWN_CODE = /^(?:AA|Q[M-Z]|X(?!K)[A-Z]|ZZ)$/;
 
-/** Country name; null for codes that denote no country. */
+/** English name of a country or region; null for a user-assigned code, and without a name. */
 export function countryName(code: string | null | undefined): string | null {
   if (code === null || code === undefined || OWN_CODE.test(code)) return null;
   try {

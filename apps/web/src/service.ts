@@ -10,7 +10,7 @@ export interface Service {
   readonly basePath: string;
   readonly client: Client;
   readonly keys: KeyHolder;
-  /** Rejects with the problem if the service does not accept a key. */
+  /** Sends a request with a key, and rejects with its problem or error. */
   readonly tryKey: (key: string) => Promise<void>;
   /** Prefixes a path of the service with `basePath`: `/probes` becomes `/net/probes`. */
   readonly path: (path: string) => string;

@@ -37,7 +37,9 @@ interface CallOptions {
 
 /** Client of the HTTP API. Each function rejects with `ProblemError` if the service returns an error. */
 export interface Client {
-  /** @param options.idempotencyKey 1–255 printable characters: the same key yields the same response for 24 hours */
+  /**
+   * @param options.idempotencyKey 1–255 printable characters: repeats of the request get its first response, for a day
+   */
   readonly startCheck: (
     request: CheckRequest | PairRequest,
     options?: CallOptions & { readonly idempotencyKey?: string },
@@ -50,7 +52,7 @@ export interface Client {
     checkId: string,
     options?: CallOptions & { readonly waitSeconds?: number },
   ) => Promise<CheckOf<Name>>;
-  /** Starts a check and waits for its completion, which the service guarantees. */
+  /** Starts a check and waits for its completion. */
   readonly check: <Request extends CheckRequest | PairRequest>(
     request: Request,
     options?: CallOptions,
@@ -58,7 +60,7 @@ export interface Client {
   /**
    * Yields the results of probes as they change, then the completed check, and ends; a state that was followed by
    * another one may be left out. Reconnects after a lost connection or a coordinator restart and resumes. Rejects with
-   * `ProblemError` if the check does not exist, and with the signal's reason.
+   * `ProblemError` if the check does not exist, after `giveUpAfterMs`, and with the signal's reason.
    */
   readonly watch: <Name extends CheckTypeName = CheckTypeName>(
     checkId: string,

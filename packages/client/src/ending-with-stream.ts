@@ -1,12 +1,9 @@
-/**
- * Default number of packets of a ping. Such a ping has sent all of them before the end of the stream could reach the
- * probe.
- */
+/** Default number of packets of a ping. Such a ping is not ended early. */
 const SHORT_PING = 4;
 
 /**
- * Changes the request of a client that follows its check by a stream: rounds, and pings longer than `SHORT_PING`, end
- * when the client goes away. A request that sets `endWithStream` itself is not changed.
+ * Changes the request of a client that follows its check by a stream: rounds, and pings longer than `SHORT_PING`, may
+ * end when the client goes away. A request that sets `endWithStream` itself is not changed.
  */
 export function endingWithStream<Request extends { readonly type: string; readonly options?: object | undefined }>(
   request: Request,

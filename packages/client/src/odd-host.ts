@@ -8,7 +8,7 @@ interface Parts {
   readonly rest: string;
 }
 
-/** Recognises hosts that no check accepts, in URLs too; undefined for all others. */
+/** Recognises hosts that are no target or hardly meant as one, in URLs too; undefined for all others. */
 export function oddHost(typed: string, facts: TypeFacts): TargetMistake | undefined {
   const [, scheme = '', authority = '', rest = ''] = /^(https?:\/\/)?([^/?#]*)(.*)$/is.exec(typed) ?? [];
   const parts = { scheme, authority, rest };
@@ -93,7 +93,7 @@ export function isAddress(host: string): boolean {
   return isDecimalQuad(host) || /^[\da-f]*:[\da-f:.]*:[\da-f.]*$/i.test(host);
 }
 
-/** Punctuation that neither hosts nor names in the DNS have. */
+/** Punctuation that no host name has. */
 const PUNCTUATION = /["“”„‘’‚«»<>(){}|^`,;!$&'=+~\\]/;
 
 function oddCharacter({ scheme, authority, rest }: Parts, facts: TypeFacts): TargetMistake | undefined {
@@ -143,13 +143,13 @@ function isDecimalQuad(text: string): boolean {
   return labels.length === 4 && labels.every((label) => /^(0|[1-9]\d{0,2})$/.test(label) && Number(label) <= 255);
 }
 
-/** The address as browsers read it (WHATWG URL, the IPv4 parser); undefined if they refuse it. */
+/** The address as WHATWG URL reads it; undefined if it refuses it. */
 function canonicalOf(numbers: string): string | undefined {
   const url = `http://${numbers}/`;
   return URL.canParse(url) ? new URL(url).hostname : undefined;
 }
 
-/** The address without leading zeros, if it has some and browsers read another address. */
+/** The address without leading zeros, if it has some and WHATWG URL reads another address. */
 function decimalOf(numbers: string): readonly string[] {
   const decimal = numbers.replaceAll(/(?<=^|\.)0+(?=\d)/g, '');
   return decimal !== numbers && isDecimalQuad(decimal) && decimal !== canonicalOf(numbers) ? [decimal] : [];

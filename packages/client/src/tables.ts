@@ -30,8 +30,8 @@ const probeColumns = {
 /**
  * Results as CSV (RFC 4180), one row per probe: the check, location and network of the probe (`probeCity`), then each
  * scalar field of the results (`timings.total` for nested ones) and each list of scalars. Other lists are omitted,
- * except the data of DNS records, the number of hops (`hopCount`) and those that `columns` names, and so is the
- * screenshot: no program shows one in a cell.
+ * except the data of DNS answers, the number of hops (`hopCount`) and those that `columns` names, and so is the
+ * screenshot.
  *
  * @param probes response of `GET /probes`, if known
  * @param columns first columns of the results; others follow in the order in which they occur. With all fields of a

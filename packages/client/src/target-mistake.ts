@@ -2,7 +2,7 @@ import { isAddress, oddHost } from './odd-host.ts';
 import type { TargetFix, TargetMistake, TypeFacts } from './target-fix.ts';
 import { hostFor, portIn, readTarget } from './target-text.ts';
 
-/** Well-known ports of URL schemes (IANA). */
+/** Usual ports of URL schemes. */
 const schemePorts: Readonly<Record<string, number>> = {
   ftp: 21,
   ssh: 22,

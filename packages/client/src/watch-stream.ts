@@ -38,7 +38,7 @@ interface Progress {
 /** Requests an event stream. */
 export type OpenStream = (headers: Readonly<Record<string, string>>, signal: AbortSignal) => Promise<Response>;
 
-/** Types of the events of a stream. */
+/** How the events of a stream are read. */
 export interface EventKind<Event> {
   /** Undefined for event types of later releases. */
   readonly read: (received: StreamEvent, lastEventId: string) => Event | undefined;

@@ -16,7 +16,7 @@ export interface ParsedArguments {
 
 type Values = Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
 
-/** The requested check, and the flags that are not the check type's own. */
+/** The requested check, and the values of all flags. */
 export interface CheckArguments {
   readonly host: string;
   /** Fields of the type besides the host, such as `port`. */
@@ -52,7 +52,7 @@ export function parseFlags(args: readonly string[], options: FlagOptions): Parse
   }
 }
 
-/** A flag that was given twice with different values, of which parseArgs takes the last one. */
+/** The fault of a flag that was given twice with different values, of which parseArgs takes the last one. */
 function repeated(tokens: readonly FlagToken[], options: FlagOptions): string | undefined {
   const given = new Map<string, string>();
   for (const token of tokens) {

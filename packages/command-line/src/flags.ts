@@ -27,13 +27,13 @@ export interface Flag {
   readonly description: string;
   /** Default as text, `true` or `false` for a switch; undefined without one, and for pairs. */
   readonly fallback: string | undefined;
-  /** Permitted values in words, such as `1 to 16`; undefined without bounds. */
+  /** Permitted values or lengths in words, such as `1 to 16`; undefined without bounds. */
   readonly range: string | undefined;
   /** True if the check requires it. */
   readonly isRequired: boolean;
 }
 
-/** Fields of the type first, in declaration order: they are also accepted as positional arguments. */
+/** Fields of the type first, in declaration order: except switches, they are also accepted as positional arguments. */
 export function flagsOf(checkType: AnyCheckType): readonly Flag[] {
   const fields = checkType.fields as Readonly<Record<string, FieldSchema>>;
   const options = checkType.options as Readonly<Record<string, FieldSchema>>;
@@ -80,7 +80,7 @@ export function flagName(field: string): string {
   return field.replaceAll(/([a-z0-9])([A-Z])/g, '$1-$2').toLowerCase();
 }
 
-/** Parses a value to JSON. All other schema rules are validated by the service, which names the field. */
+/** Parses a value to JSON; it must be one of the choices, if there are some. The service validates all else. */
 export function parseValue(flag: Flag, text: string): { readonly value: string | number } | { readonly fault: string } {
   if (flag.choices.length > 0 && !flag.choices.includes(text)) {
     return {

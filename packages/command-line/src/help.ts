@@ -3,7 +3,7 @@ import type { AnyCheckType } from '@vantage/contract';
 import { flagsOf, type Flag } from './flags.ts';
 
 const COLUMNS = 80;
-/** Width below which descriptions would be a few letters wide. */
+/** Least width to which text is wrapped. */
 const FEWEST_COLUMNS = 48;
 const NAME_WIDTH = 26;
 

@@ -47,7 +47,7 @@ export function networkText(bytes: Uint8Array, length: number): string {
   return `${addressText(masked)}/${length}`;
 }
 
-/** Without regular expressions, whose matches must be garbage-collected: it runs several times for each check. */
+/** Without a regular expression, whose match would be an object to collect. */
 function readDottedQuad(text: string): readonly number[] | undefined {
   const octets: number[] = [];
   let octet: number | undefined;

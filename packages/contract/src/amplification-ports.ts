@@ -9,7 +9,7 @@ export const amplificationPorts: readonly number[] = [
 
 const closed: ReadonlySet<number> = new Set(amplificationPorts);
 
-/** True if datagrams to the port may have another content than its protocol payload. */
+/** True if a client may choose the content of datagrams to the port. */
 export function allowsPayload(port: number): boolean {
   return !closed.has(port);
 }

@@ -1,7 +1,7 @@
 import { addressSchema } from './formats.ts';
 import { Type, type Static } from './type.ts';
 
-/** Hops of a path as sets of addresses. */
+/** Hops of a path as sets of addresses, and a hash of them. */
 export const canonicalPathSchema = Type.Object(
   {
     hash: Type.String({

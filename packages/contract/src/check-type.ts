@@ -23,22 +23,22 @@ export interface CheckType<
   readonly hostKind: 'host' | 'url' | 'name';
   readonly purpose: TargetPurpose;
   /**
-   * Request fields of this type besides `host` and `options`. A field with a `default` is optional for the client.
-   * Fields of other types are ignored.
+   * Request fields of this type besides `host`, `options` and those that select probes. A field with a `default` is
+   * optional for the client. Fields of other types are ignored.
    */
   readonly fields: Fields;
   /** Options of the type. Those with a `default`, or declared optional, may be omitted. */
   readonly options: Options;
-  /** Options that may have credentials. The public `request` of a check has their names, but not their values. */
+  /** Options that may have credentials. The public `request` of a check names those that were given, without values. */
   readonly privateOptions?: readonly (keyof Options & string)[];
   /**
-   * Parameters that only modules of the operator set, in `params.rules` of a job; no client can. Agents of earlier
-   * releases ignore them.
+   * Parameters that only modules of scrapes set, in `params.rules` of a job; no client can. Agents ignore those that
+   * they do not know.
    */
   readonly rules?: TProperties | undefined;
-  /** Result fields besides the common ones, each described with its unit. All become optional. */
+  /** Result fields besides the common ones. All become optional. */
   readonly result: Result;
-  /** Fields that the coordinator adds when a result is read; a probe that sends one fails validation. */
+  /** Fields that the coordinator adds to a result; a result of a probe that has one fails validation. */
   readonly added?: Added | undefined;
   /** Fields of `result` that every `success` carries. */
   readonly requiredOnSuccess: readonly (keyof Result & string)[];
@@ -50,7 +50,7 @@ export interface CheckType<
   readonly screenshot?: (params: Params<Fields, Options>) => ScreenshotParams | undefined;
   /** Time from the creation of the check within which a probe must report, in milliseconds. */
   readonly budgetMs: (params: Params<Fields, Options>) => number;
-  /** Upper bound of the traffic of one run, the screenshot excluded. All limits are computed from it. */
+  /** Upper bound of the traffic of one run, the screenshot excluded. */
   readonly traffic: (params: Params<Fields, Options>) => Traffic;
   /**
    * Rules that a schema cannot express, applied by `ruleErrors`. A rule must read only the fields that it is about,

@@ -1,6 +1,6 @@
 /**
- * English names of countries in CLDR, as `Intl.DisplayNames` has them: asking it takes 6 MiB of each coordinator. A
- * test compares all of them.
+ * English names of countries and other regions in CLDR, as `Intl.DisplayNames` has them, whose use took 6 MiB of a
+ * coordinator. A test compares all of them.
  */
 const NAMES = `
 AC Ascension Island; AD Andorra; AE United Arab Emirates; AF Afghanistan; AG Antigua & Barbuda; AI Anguilla;
@@ -45,7 +45,7 @@ ZZ Unknown Region
 
 let names: ReadonlyMap<string, string> | undefined;
 
-/** The English name of an ISO 3166-1 alpha-2 code; undefined if it has none. */
+/** The English name of a region with a code of two capital letters; undefined if CLDR has none. */
 export function countryNameOf(code: string): string | undefined {
   names ??= new Map(
     NAMES.trim()

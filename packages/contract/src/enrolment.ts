@@ -24,7 +24,7 @@ export const TOKEN_PATTERN = '^vt1_([a-z0-9][a-z0-9-]{0,62})_([A-Za-z0-9_-]{43})
 const token = new RegExp(TOKEN_PATTERN);
 
 /**
- * The text that an agent signs with Ed25519 (RFC 8032), as UTF-8. No field contains a line feed, so two different
+ * The text that an agent signs with Ed25519 (RFC 8032), as UTF-8. No field may contain a line feed, so that different
  * challenges have different texts; the first line separates it from every other use of the key.
  */
 export function challengeText(challenge: AgentChallenge): string {

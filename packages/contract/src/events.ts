@@ -24,7 +24,7 @@ export type EventResult<Result> = Result extends unknown
   ? Omit<Result, 'screenshot'> & { readonly screenshotUrl?: string }
   : never;
 
-/** Adapts a check type to events: `screenshotUrl` replaces `screenshot`. */
+/** Adapts a check type to events: `screenshotUrl` replaces `screenshot`, if the type has one. */
 export function eventCheckType(checkType: AnyCheckType): AnyCheckType {
   const { screenshot, ...added }: TProperties = checkType.added ?? {};
   if (screenshot === undefined) return checkType;

@@ -61,7 +61,7 @@ export type Family = Static<typeof familySchema>;
 
 const checkId = new RegExp(`^${CHECK_ID_PATTERN}$`);
 
-/** True for a well-formed check id; other ids are rejected without a lookup in Redis. */
+/** True for a well-formed check id. */
 export function isCheckId(id: string): boolean {
   return checkId.test(id);
 }

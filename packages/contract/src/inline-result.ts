@@ -1,7 +1,7 @@
 import { CHECK_ID_PATTERN } from './formats.ts';
 
 /**
- * Inline payload of a notification: the final result that the agent has just appended to its stream. The coordinator
+ * Inline payload of a notification: a final result that is also appended to the stream of its probe. The coordinator
  * that created the check can commit it without reading the stream. Pub/Sub is lossy; the stream entry is authoritative.
  */
 export interface InlineResult {

@@ -44,9 +44,9 @@ const loadFields = {
 const load = Type.Object(loadFields, { additionalProperties: false, description: 'How busy the agent says it is.' });
 
 /**
- * Heartbeat, written by the agent when it changes and every `HEARTBEAT_EVERY_MS`, or by its gateway when it changes.
- * Its content is the agent's claim, but for what a gateway adds. Unknown fields are allowed, since an agent may run a
- * later release than its coordinators.
+ * Heartbeat, written by the agent or by its gateway when it changes, and again while it does not change. Its content is
+ * the agent's claim, but for what a gateway adds. Unknown fields are allowed, since an agent may run a later release
+ * than its coordinators.
  */
 export const heartbeatSchema = Type.Object({
   v: Type.Literal(1),

@@ -4,13 +4,13 @@ import { Type, type TProperties, type TSchema } from './type.ts';
 /** The request of a check, as anyone with its id can read it. */
 export interface PublicRequest {
   readonly options?: Readonly<Record<string, unknown>> | undefined;
-  /** Names of the fields that are withheld. */
+  /** Names of the options that are withheld, and `rules`. */
   readonly withheld?: readonly string[] | undefined;
   /** Fields of the check type. */
   readonly [field: string]: unknown;
 }
 
-/** Name in `withheld` of the rules of an operator's module, which no client can set. */
+/** Name in `withheld` of the rules of a module, which no client can set. */
 const RULES = 'rules';
 
 /**
@@ -75,10 +75,7 @@ export function publicRequestSchema(checkType: AnyCheckType): TSchema {
   );
 }
 
-/**
- * The fields as optional ones, without defaults: generators of clients take a property with a default as always
- * present.
- */
+/** The fields as optional ones, without defaults: `publicRequest` leaves out values that equal theirs. */
 function optional(fields: TProperties): TProperties {
   return Object.fromEntries(
     Object.entries(fields).map(([name, schema]) => {

@@ -5,14 +5,17 @@
 export const redisKeys = {
   /**
    * BullMQ prefix of a probe's queue; with `JOB_QUEUE` the keys are `p:{<probe>}:jobs:*`. Coordinators add jobs, the
-   * agent consumes them.
+   * agent or its gateway consumes them.
    */
   queuePrefix: (probe: string) => `p:{${probe}}`,
-  /** Stream of a probe's results, partial and final. The agent uses `XADD`; coordinators read as one consumer group. */
+  /**
+   * Stream of a probe's results, partial and final, and screenshots. The agent or its gateway adds; coordinators read
+   * as one consumer group.
+   */
   results: (probe: string) => `p:{${probe}}:res`,
   /**
-   * Channel that announces new stream entries, optionally with an inline result, and changed heartbeats. The agent
-   * publishes.
+   * Channel that announces new stream entries, optionally with an inline result, and changed heartbeats. The agent or
+   * its gateway publishes.
    */
   resultNotification: (probe: string) => `p:{${probe}}:n`,
   /** A probe's heartbeat, JSON, with a TTL. Written by the agent, or by the gateway that it is connected to. */
@@ -21,7 +24,10 @@ export const redisKeys = {
   probeRecord: (probe: string) => `probe:${probe}`,
   /** Set of the ids of all probes with a record. */
   probeIds: 'probes',
-  /** Hash of probe id → time of the newest heartbeat, milliseconds since the epoch. Written by coordinators. */
+  /**
+   * Hash of probe id → time of the newest heartbeat, milliseconds since the epoch; with `|` and a name behind the id,
+   * further fields of the probe. Coordinators and operator commands only.
+   */
   lastSeen: 'probes:seen',
   /** Hash of probe id → reason for which its Redis user is suspended. Coordinators and operator commands. */
   suspended: 'probes:off',
@@ -156,7 +162,7 @@ export const WEBHOOK_QUEUE = 'webhooks';
 /** Consumer group of the coordinators on all result streams. */
 export const RESULT_GROUP = 'coordinators';
 
-/** A draining agent still takes jobs for this long: coordinators learn of it meanwhile, and give it none afterwards. */
+/** A draining agent still takes jobs for this long, so that coordinators can learn of it. */
 export const LAST_JOBS_MS = 1_000;
 
 /** Time after which an agent writes an unchanged heartbeat again. */

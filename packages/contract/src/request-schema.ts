@@ -50,7 +50,7 @@ const hostDescriptions = {
 
 const hostBounds = { minLength: 1, maxLength: 2048 };
 
-/** The fields that requests of all types have. */
+/** The fields of a request that mean the same in all types: its host, and the selection of probes. */
 export const commonRequestSchema = Type.Object({ host: Type.String(hostBounds), ...selectionFields });
 
 /**

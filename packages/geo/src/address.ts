@@ -3,7 +3,7 @@ import { addressText, mappedIpv4, readAddress } from '@vantage/contract/address'
 /** A parsed address for lookups. */
 export interface Address {
   readonly family: 4 | 6;
-  /** Unambiguous text: no IPv4 in IPv6, no zone. */
+  /** Without IPv4 in IPv6 and without a zone; otherwise as it was given. */
   readonly text: string;
   /** 4 or 16 bytes, network order. */
   readonly bytes: Uint8Array;

@@ -56,7 +56,7 @@ export function label(value: unknown): string | null {
   return text === '' ? null : escapeText(text);
 }
 
-/** ISO 3166-1 alpha-2; `ZZ` (unknown in CLDR and DB-IP) is no country. */
+/** Two capital letters, as in ISO 3166-1 alpha-2; `ZZ` (unknown in CLDR and DB-IP) is no country. */
 export function countryCodeOf(value: unknown): string | null {
   return typeof value === 'string' && /^[A-Z]{2}$/.test(value) && value !== 'ZZ' ? value : null;
 }

@@ -65,7 +65,7 @@ export async function openGeo(options: GeoOptions): Promise<Geo> {
     openBundledAsn(options.bundledAsn ?? defaultAsnFile(), log),
   ]);
   const fallback = createFallback(log);
-  // Without a city file every lookup needs the fallback, so it is loaded in advance.
+  // Without a usable city file lookups need the fallback, so it is loaded in advance.
   if (bundledCity.fault !== null && (city?.file.current() ?? null) === null) await fallback.load();
 
   const operatorSources = [city, asn, isp].filter((source) => source !== null);
@@ -134,7 +134,7 @@ function createAnswer({ city, asn, isp, bundledCity, bundledAsn, fallback, rdap 
     credits.clear();
   }
 
-  /** The first lookup starts the load and proceeds without it. */
+  /** The first call starts the load and proceeds without it. */
   function askFallback(address: Address): ReturnType<typeof fallback.find> {
     if (fallback.state() === 'idle') void fallback.load().then(forget);
     return fallback.find(address);

@@ -75,7 +75,7 @@ export function lacksLocation(place: Place): boolean {
   return place.countryCode === null || place.region === null || place.city === null || place.latitude === null;
 }
 
-/** Derives further fields: the country's English name, the time zone of the coordinates, the owner of the AS. */
+/** Derives further fields: English name of the country, time zone of the coordinates, provider and owner of the AS. */
 export function deriveRest(place: Draft): void {
   if (place.countryCode !== null) place.country = countryNameOf(place.countryCode) ?? place.country;
   if (place.timezone === null && place.latitude !== null && place.longitude !== null) {

@@ -4,7 +4,7 @@ import { planModules, type PlannedModules, type PlanSources } from './plan/plan-
 
 export type ModulesParsing =
   | ({ readonly ok: true } & PlannedModules)
-  /** Never empty. blackbox_exporter refuses the file too, unless its only fault is a character (`readFile`). */
+  /** `faults` is never empty. */
   | { readonly ok: false; readonly faults: readonly ModuleFault[] };
 
 /**
@@ -21,9 +21,7 @@ function readNone(path: string): never {
   throw new Error(`${path} is not read`);
 }
 
-/**
- * The modules of a service without a file: some of blackbox_exporter's examples, and one with an additional prober.
- */
+/** The modules of a service without a file. */
 export const DEFAULT_MODULES = `modules:
   http_2xx:
     prober: http

@@ -2,7 +2,7 @@ import { Cluster, type Redis } from 'ioredis';
 
 import { slotOf } from './slot.ts';
 
-/** True if `openFailFast` opened a cluster client: concurrent commands may go to different servers. */
+/** True for a cluster client: concurrent commands may go to different servers. */
 export function isCluster(redis: Redis): boolean {
   return clusterOf(redis) !== undefined;
 }

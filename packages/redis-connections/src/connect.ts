@@ -33,8 +33,8 @@ export type FailFastPolicy = Options & { readonly connectTimeout: number };
 const SLOTS_EVERY_MS = 2_000;
 
 /**
- * Pause before an attempt to reconnect: 50 ms, doubling up to 300 ms, because an outage must not delay deadlines by
- * more. Jitter prevents coordinators from reconnecting in step.
+ * Pause before an attempt to reconnect: 50 ms, doubling up to 300 ms, less up to a quarter at random, so that clients
+ * do not reconnect in step.
  */
 export const soon = createBackoff({ firstMs: 50, longestMs: 300, jitter: 0.25 });
 
@@ -100,8 +100,7 @@ function openCluster(
     {
       enableOfflineQueue: false,
       clusterRetryStrategy: soon,
-      // Off, because the timer of ioredis never stops if the client is closed during a refresh; `refreshSlots` replaces
-      // it.
+      // Off, because the timer of ioredis may go on if the client is closed during a refresh: see `refreshSlots`.
       slotsRefreshInterval: 0,
       // A slow node leaves time to query another one.
       slotsRefreshTimeout: policy.connectTimeout / 2,
@@ -111,7 +110,7 @@ function openCluster(
         ...loginOf(address),
         connectionName: given.name,
         Connector: nodeConnector(noteCause),
-        // Pending commands of a lost node are sent again to the node that the cluster names, for one second.
+        // Pending commands of a lost node are sent again to the node that the cluster names.
         maxRetriesPerRequest: null,
         ...(tls === undefined ? {} : { tls }),
       },
@@ -121,7 +120,7 @@ function openCluster(
   cluster.on('error', (error: Error) => {
     if ('lastNodeError' in error) error.lastNodeError = cause ?? error.lastNodeError;
   });
-  // Connects in advance: a command without a connection would be retried after 100 ms.
+  // Connects in advance, so that no command has to wait for the connection.
   cluster.on('+node', (node: Redis) => {
     watchReplies(node);
     if (node.status === 'wait') node.connect().catch(() => undefined);

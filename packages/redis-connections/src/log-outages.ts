@@ -25,7 +25,7 @@ export function logOutages(redis: Redis, connection: string, log: ConnectionLog,
   redis.on('error', (error: Error) => {
     cause = connectionFault(error);
     if (up === undefined) log.warn({ connection, cause }, 'Redis unreachable');
-    // The password was changed or the user deleted: retries cannot succeed until an operator acts.
+    // As when the password was changed or the user deleted.
     else if (refusals.size === 0 && isLoginRefusal(cause)) log.warn({ connection, cause }, 'Redis login rejected');
     if (isLoginRefusal(cause)) refusals.add(redis);
     up ??= false;

@@ -15,10 +15,7 @@ export interface OpenOptions extends Server {
   readonly closing?: AbortSignal;
 }
 
-/**
- * Reply timeout of coordinators. With `enableOfflineQueue: false`, commands fail immediately while Redis is
- * unavailable.
- */
+/** Reply timeout. With `enableOfflineQueue: false`, commands fail immediately while Redis is unavailable. */
 const COMMAND_TIMEOUT_MS = 1_500;
 
 /** Silence after which a connection with a pending reply is dead; TCP alone would not notice. */

@@ -56,8 +56,8 @@ interface Heard {
 
 /**
  * Replaces ioredis' timers for `commandTimeout` and `socketTimeout`, which fire before pending replies are read after a
- * stall. One timer per connection polls while commands await replies: a timer per command was a fifth of the Redis cost
- * of a POST. The interval is a tenth of `socketTimeout`, or less if a timeout is due earlier.
+ * stall. One timer per connection, instead of one per command, polls while commands await replies. The interval is a
+ * tenth of `socketTimeout`, or less if a timeout is due earlier.
  */
 export function watchReplies(redis: Redis): void {
   const connection = redis as unknown as Connection;

@@ -1,8 +1,8 @@
 import { Redis, type Command } from 'ioredis';
 
 /**
- * Sends the commands that promise callbacks issue in one turn of the event loop in one write, in order: each write is a
- * system call that wakes Redis, and both cost more than most commands.
+ * Sends the commands that promise callbacks issue in one turn of the event loop in one write, in order, to save system
+ * calls here and in Redis.
  */
 export class TurnRedis extends Redis {
   private corked = false;

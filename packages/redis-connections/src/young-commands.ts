@@ -26,8 +26,8 @@ const { initPromise } = prototype;
 
 /**
  * Lets collections of the young generation free settled commands. ioredis assigns an arrow function to a property of
- * each, and V8 allocates such functions in the old generation: there the function, though unused, keeps its command,
- * arguments and reply until the next full collection. Affects all commands of this process.
+ * each, which V8 may allocate in the old generation: there the function, though unused, keeps its command, arguments
+ * and reply until the next full collection. Affects all commands of this process.
  */
 export function keepCommandsYoung(): void {
   prototype.initPromise = function initYoung(this: CommandInternals): void {
@@ -49,7 +49,7 @@ export function keepCommandsYoung(): void {
   };
 }
 
-/** The function is returned, not assigned: V8 allocates it in the young generation. */
+/** The function is returned, not assigned, so that V8 allocates it in the young generation. */
 function rejectionOf(command: CommandInternals, reject: (error: Error) => void): (error: Error) => void {
   return (error) => {
     command._clearTimers();

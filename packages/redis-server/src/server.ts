@@ -59,7 +59,7 @@ const durable = [
   '',
   '--maxmemory-policy',
   'noeviction',
-  // Compression is most of the CPU time of an append-only file rewrite.
+  // Saves CPU time of rewrites of the append-only file.
   '--rdbcompression',
   'no',
 ];

@@ -66,7 +66,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
   };
 }
 
-/** Cached, because compiling takes longer than the rest of an admission. */
+/** Compiles again only when the addresses or the servers have changed. */
 function compileWhenChanged({ ownAddresses, redis }: AdmissionOptions): () => OwnNetwork {
   let last: { readonly own: OwnAddresses; readonly endpoints: string; readonly compiled: OwnNetwork } | undefined;
   return () => {

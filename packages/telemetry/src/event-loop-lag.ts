@@ -2,10 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 import type * as Prometheus from 'prom-client';
 
-/**
- * Interval of samples, milliseconds. At prom-client's interval of 10 ms the sampling itself was three quarters of the
- * CPU time of an idle agent.
- */
+/** Interval of samples, milliseconds: longer than that of prom-client, to save CPU time. */
 const SAMPLE_EVERY_MS = 100;
 /** prom-client always samples; this is the longest interval that a timer can have. */
 export const NEVER_MS = 2 ** 31 - 1;

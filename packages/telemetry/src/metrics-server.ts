@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { MetricDeclarations } from './declarations.ts';
 import type { Metrics } from './metrics.ts';
 
-// An import of `node:http` reads all that it exports, and one of them loads Node's fetch: 5 MiB in each process.
+// An import of `node:http` reads all that it exports, and one of them loads Node's fetch, which takes memory.
 const { createServer } = process.getBuiltinModule('node:http');
 
 export interface MetricsServer {

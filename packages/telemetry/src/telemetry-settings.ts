@@ -2,7 +2,7 @@ import { boolean, integer, number, oneOf, setting, text, url, type SettingValues
 
 import { samplerNames, type TracingConfig } from './tracing.ts';
 
-/** Settings of every process. `OTEL_*` names follow the OpenTelemetry specification. */
+/** Settings of coordinators and agents. `OTEL_*` names follow the OpenTelemetry specification. */
 export const telemetrySettings = {
   metricsPort: setting({
     env: 'METRICS_PORT',

@@ -122,7 +122,10 @@ class LineBuffer {
   }
 }
 
-/** Returns a non-blocking descriptor for the same file: writes fail with EAGAIN. Regular files never block. */
+/**
+ * Returns a non-blocking descriptor for the same file, whose writes fail with EAGAIN; for a regular file, and a
+ * terminal that cannot be reopened, the given one.
+ */
 function withoutBlocking(descriptor: number): number {
   const kind = fstatSync(descriptor);
   if (kind.isFIFO() || kind.isSocket()) {

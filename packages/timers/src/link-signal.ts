@@ -7,7 +7,7 @@ export interface LinkedSignal {
   readonly release: () => void;
 }
 
-/** Reason of `abort`: a new `DOMException` for each would take a stack trace, which costs more than the rest. */
+/** Reason of `abort`: one for all, because each new one would take a stack trace. */
 const ended = new Error('The work has ended.');
 
 /**

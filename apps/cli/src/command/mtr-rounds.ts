@@ -1,2 +1,2 @@
-/** Default number of rounds of `mtr`, that of `mtr --report`. */
+/** Default number of rounds of the command `mtr`. */
 export const MTR_ROUNDS = '10';

@@ -7,10 +7,7 @@ import { checkTypes, type CheckTypeName } from '@vantage/diagnostics/contract';
 
 import { readCommandTarget } from './read-target.ts';
 
-/**
- * Reads the words after the name of a check type: the request, the values of all flags, and the faults, each as a
- * sentence.
- */
+/** Reads the words after the name of a check type: the request, the values of all flags, and the faults. */
 export function readCheck(
   type: CheckTypeName,
   args: readonly string[],

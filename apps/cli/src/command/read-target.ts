@@ -12,7 +12,7 @@ export interface CommandTarget {
 }
 
 /**
- * Reads HOST as the web page does: `example.com` is a URL for http, `example.com:443` has the port for tcp.
+ * Reads HOST for a check type: `example.com` is a URL for http, `example.com:443` has the port for tcp.
  *
  * @param given texts of the fields after HOST, such as the port
  */

@@ -73,7 +73,7 @@ export async function runMonitors(action: MonitorAction, options: MonitorsOption
   }
 }
 
-/** Rejects when the monitor is removed, and when the signal aborts. */
+/** Rejects when the monitor is removed, when the service stays unreachable, and when the signal aborts. */
 async function watch(name: string, { client, json, colors, print, signal }: MonitorsOptions): Promise<number> {
   for await (const event of client.watchMonitor(name, { signal })) {
     if (json) print([jsonText(event, 0)]);
@@ -88,7 +88,7 @@ async function readDefinition({ file, request }: MonitorDefinitionText): Promise
   return request ?? (JSON.parse(textOf(await readFile(file))) as MonitorRequest);
 }
 
-/** Decodes UTF-8 with or without a byte order mark, and UTF-16LE with one, as PowerShell writes files. */
+/** Decodes UTF-8 with or without a byte order mark, and UTF-16LE with one, as PowerShell may write files. */
 function textOf(bytes: Buffer): string {
   const isWide = bytes[0] === 0xff && bytes[1] === 0xfe;
   return new TextDecoder(isWide ? 'utf-16le' : 'utf-8').decode(bytes);
@@ -99,7 +99,7 @@ function statusOf(monitors: readonly MonitorInList[]): number {
   return monitors.some(({ state }) => state === 'unknown') ? exitStatus.notMeasured : exitStatus.success;
 }
 
-/** The check as a command would have it: `tcp example.com 443`, `dns example.com MX`. */
+/** The check without its options: `tcp example.com 443`, `dns example.com MX`. */
 function nameOf({ type, host, port, recordType }: Monitor['check']): string {
   return [type, host, port, recordType]
     .filter((part) => part !== undefined)

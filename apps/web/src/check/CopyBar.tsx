@@ -13,7 +13,7 @@ import type { CheckData } from './use-check.ts';
 export function CopyBar(props: {
   readonly check: CheckData;
   readonly summary: Summary | undefined;
-  /** All rows in the order of the table. */
+  /** All rows, in the order of the view. */
   readonly rows: () => Rows;
 }): JSX.Element {
   const { check, summary, rows } = props;
@@ -64,7 +64,7 @@ async function writeClipboard(text: string): Promise<boolean> {
   }
 }
 
-/** Copies a text without the clipboard API, which is unavailable over plain HTTP; false if the browser refuses. */
+/** Copies a text without the clipboard API, for pages that may not use it; false if the browser refuses. */
 function writeByHand(text: string): boolean {
   const area = document.createElement('textarea');
   area.value = text;

@@ -6,7 +6,7 @@ import { measurementsOf } from './measurements.ts';
 import { nameOfCheck } from './name.ts';
 import type { CheckData, Result } from './use-check.ts';
 
-/** curl commands that repeat the check, if its request is known, and fetch its results. */
+/** curl commands that start the same check, if its request is known, and fetch the results of this one. */
 export function asCurl(check: CheckData, publicUrl: string, request: unknown): string {
   const read = `curl -s ${quote(`${publicUrl}/check/${check.testId}/results`)}`;
   if (request === undefined) return read;
@@ -28,7 +28,7 @@ export function asEmbed(id: string, publicUrl: string): string {
 export type Rows = readonly (readonly [id: string, result: Result])[];
 
 /**
- * Markdown for an incident channel or ticket: verdict, findings, one row per probe.
+ * Markdown for an incident channel or ticket: headline, findings, a row for each measurement, and balancing routers.
  *
  * @param shown all rows, in their order
  */
@@ -80,7 +80,7 @@ function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** Links the checked URL, encoded so that it contains no markup (CommonMark, "Autolinks"). */
+/** A URL as an autolink (CommonMark), unless it has something that would end it or be decoded; else plain text. */
 function target(host: string): string {
   const isLink = /^https?:\/\/[^\s<>`]+$/.test(host) && !/&#?\w+;/.test(host);
   return isLink ? `<${host}>` : plain(host);
@@ -89,7 +89,7 @@ function target(host: string): string {
 /** Markup characters, entities included; bullets, headings and rules have no meaning within a line. */
 const MARKS = /[\\`*_[\]<>|~&$]/g;
 
-/** Words that GitHub links without markup: URLs, mail addresses, mentions, issues. */
+/** Words that may become links without markup: URLs, mail addresses, mentions, issues. */
 const LINKED = /:\/\/|^\W*www\.|@|#\d|^\W*GH-\d|\b(?:mailto|xmpp):/i;
 
 /** Escapes untrusted text: no links, no markup. Escapes do not prevent linking of bare URLs; code spans do. */

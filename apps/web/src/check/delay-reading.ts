@@ -11,9 +11,8 @@ interface DelayedReading {
 }
 
 /**
- * Delay of the request for the results. If the check is completed, its events arrive earlier, which makes the request,
- * with its inline screenshot, unnecessary. If the first event is final, the delay starts again; if it is pending, the
- * request is sent at once.
+ * Delay of the request for the results. If the check is completed, its events usually arrive earlier, which makes the
+ * request, with its inline screenshot, unnecessary.
  */
 const READ_AFTER_MS = 500;
 const READ_AGAIN_MS = 2000;
@@ -28,7 +27,7 @@ export function delayReading(read: () => Promise<void>): DelayedReading {
     clearTimeout(timer);
     reading = read().catch((error: unknown) => {
       if (isClosed) return;
-      // Retry after a delay, not on every event: a rate limit lasts up to a minute.
+      // Retry after a delay, not on every event.
       timer = setTimeout(
         () => {
           reading = undefined;

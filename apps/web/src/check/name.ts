@@ -7,7 +7,7 @@ export interface CheckName {
   readonly kind: string;
   /** `example.com`, `example.com:443`, `[2001:db8::1]:53`. */
   readonly target: string;
-  /** Options other than the defaults, such as `Count 16 · Family 6`. */
+  /** The other fields and options as far as known, such as `Count 16 · Family 6`; of withheld ones the names. */
   readonly details: string;
 }
 

@@ -72,12 +72,12 @@ export function useCheck(client: Client, id: string): CheckState {
 }
 
 const RENDER_EVERY_MS = 30;
-/** Duration from which on an interruption is displayed. */
+/** Wait before the next attempt from which on an interruption is displayed. */
 const TROUBLE_FROM_MS = 1000;
 
 /**
- * Follows a check: the current state, then each change. Events carry changes only; host, options and unanswered probes
- * are in the results. The page requests both; for a check that is already completed, as a rule, events only.
+ * Follows a check: the current state, then each change. Events of probes carry changes only; host, options and
+ * unanswered probes are in the results. Requests both; for a check that is already completed, as a rule, events only.
  */
 export async function observeCheck(
   client: Client,
@@ -94,7 +94,7 @@ export async function observeCheck(
   const render = (): void => {
     // The results may arrive after the `completed` event, and are then older than the event.
     if (isOver || base === undefined) return;
-    // Collects events for `RENDER_EVERY_MS`: a hundred probes send thousands of them, and each rendering is expensive.
+    // Collects events for `RENDER_EVERY_MS`, because each rendering is expensive.
     soonRendered ??= setTimeout(() => {
       soonRendered = undefined;
       if (isOver) return;

@@ -26,7 +26,7 @@ export function useSummary(client: Client, id: string, answered: number, isCompl
         (received) => {
           setSummary(received);
           if (ended.signal.aborted || !isCompleted || received.status === 'completed') return;
-          // The browser answered with the summary that it had preloaded before the check was completed.
+          // The browser may have answered with a summary that it preloaded before the check was completed.
           timer = setTimeout(ask, hasAskedTwice ? EVERY_MS : 0);
           hasAskedTwice = true;
         },

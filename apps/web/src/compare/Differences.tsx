@@ -48,7 +48,7 @@ export function Differences({ comparison }: { readonly comparison: Comparison })
 }
 
 function subjectText(subject: string, name: string | null): string {
-  // The figures below have the first handshake or the average of a probe, so this names what differs from them.
+  // The figures below have another time of the probe, such as the average, so this one is named.
   if (subject === 'rtt') return 'round trip (median)';
   return name === null ? subject : `${subject}: ${name}`;
 }

@@ -2,7 +2,7 @@ import type { PathComparison } from '@vantage/contract';
 
 type Hops = readonly (readonly string[])[];
 
-/** Hops of two paths in one row; undefined for a hop that the other path lacks. */
+/** Hops of two paths in one row; undefined if its path has no hop for this row. */
 export interface HopRow {
   readonly a: readonly string[] | undefined;
   readonly b: readonly string[] | undefined;

@@ -4,7 +4,7 @@ import type { Compared } from './use-comparison.ts';
 
 /**
  * Pairs of measurements of both checks. If only one check has measurements over both families of a probe, that probe
- * has one pair, over the family of the other check.
+ * has one pair, over the family of the other check if it is known.
  */
 export function measurementPairs(
   probes: readonly string[],

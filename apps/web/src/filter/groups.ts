@@ -19,11 +19,11 @@ export interface ShownGroup extends Group {
   readonly hidden: number;
 }
 
-/** A check with more rows than this is grouped by outcome, and its groups begin with some of their rows. */
+/** A check with more rows than this is by default grouped by outcome, and its groups begin with some of their rows. */
 export const FEW_ROWS = 30;
-/** Maximum number of rows displayed first, of all groups together. */
+/** Maximum number of rows of such a check displayed first, of all groups together. */
 const ROWS_AT_FIRST = 24;
-/** Maximum number of rows displayed first, of one group. */
+/** Maximum number of rows of such a check displayed first, of one group among several. */
 const ROWS_OF_GROUP = 12;
 
 /** Groups of rows: outcomes by severity, others by share of failures, then the largest. Rows keep their order. */

@@ -21,7 +21,7 @@ export interface FieldProps {
   readonly onChange: (value: string | boolean) => void;
 }
 
-/** A request field as its schema requires: checkbox, select, number, lines or text. */
+/** A request field as its schema requires: checkbox, select, several lines, or one line. */
 export function Field(props: FieldProps): JSX.Element {
   const { name, schema, error, errorElementId } = props;
   const isShort = errorElementId !== undefined;

@@ -16,7 +16,7 @@ interface OptionsProps {
   readonly onChange: (name: string, value: string | boolean) => void;
 }
 
-/** Fields with defaults, collapsed until the user expands them or the service rejects one. */
+/** Options, fields that select probes, and checkboxes; collapsed until the user expands them or one is rejected. */
 export function Options({ form, values, errors, hint, onChange }: OptionsProps): JSX.Element {
   const [isOpen, setOpen] = useState(false);
   const { WhereFrom, hints } = useOpened(isOpen);
@@ -77,10 +77,7 @@ interface Opened {
   readonly hints?: OptionHints;
 }
 
-/**
- * The fields that select locations, and the hints. They are loaded when the options are first opened, because few users
- * open them.
- */
+/** The choices of probes and places, and the hints. They are loaded when the options are first opened. */
 function useOpened(isOpen: boolean): Opened {
   const [loaded, setLoaded] = useState<Opened>();
   useEffect(() => {

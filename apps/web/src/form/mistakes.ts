@@ -7,8 +7,8 @@ import { pairIn, type FormValues } from './values.ts';
 const types = forms.map(({ type }) => type);
 
 /**
- * The mistake in a target that was typed, with the checks that were probably meant; undefined if none is known. Loaded
- * when a target is typed.
+ * The mistake in a target that was typed, with the checks that were probably meant; undefined if none is known. The
+ * module is loaded on demand.
  */
 export function mistakeIn(host: string, form: FormDefinition, values: FormValues): TargetMistake | undefined {
   if (form.takesPairs && pairIn(host) !== undefined) return undefined;

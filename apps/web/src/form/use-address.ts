@@ -5,7 +5,7 @@ import { useRouter } from '../parts/router.tsx';
 import { forms } from './forms.ts';
 import { optionName, queryOf, type FormValues } from './values.ts';
 
-/** Safari refuses more than 100 changes in 30 seconds. */
+/** Pause before the URL is changed: browsers limit the rate of changes. */
 const PAUSE_MS = 400;
 
 /**

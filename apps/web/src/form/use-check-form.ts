@@ -11,7 +11,7 @@ import { useAddress } from './use-address.ts';
 import { selectionOf, useSelection, type Selection } from './use-selection.ts';
 import { requestOf, valuesOf, withValue, type FormValues } from './values.ts';
 
-/** Request timeout, far longer than the service takes: detects a connection that died without a reset. */
+/** Request timeout: detects a connection that died without a reset. */
 const REQUEST_TIMEOUT_MS = 30_000;
 const nothing: FormErrors = { fields: {}, general: undefined, retryAt: undefined };
 
@@ -80,7 +80,7 @@ export function useCheckForm(props: CheckFormStart): CheckFormState {
     typeHost: (text) => {
       setHost(text);
       void loadMistakes();
-      // A pasted URL selects http, unless the user has chosen a type.
+      // A URL selects http, unless a type was chosen.
       if (!hasChosen && readTarget(text).isUrl) setType('http');
     },
     submit: (event) => {

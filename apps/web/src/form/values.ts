@@ -18,7 +18,7 @@ export function optionName(name: string): string {
   return `options.${name}`;
 }
 
-/** Sets a value. Of `probes` and `locations` the one that was set last remains, because the service refuses both. */
+/** Sets a value. Of `probes` and `locations`, which the service refuses together, the one that was set last remains. */
 export function withValue(values: FormValues, name: string, value: string | boolean): FormValues {
   const other = name === 'probes' ? 'locations' : name === 'locations' ? 'probes' : undefined;
   return { ...values, ...(other === undefined || value === '' ? {} : { [other]: '' }), [name]: value };
@@ -89,7 +89,7 @@ function headersOf(text: string): Readonly<Record<string, string>> {
   );
 }
 
-/** Form values of an earlier request: the inverse of `requestOf`, except for the host. */
+/** Form values of an earlier request, without its host. */
 export function valuesOf(form: FormDefinition, request: Readonly<Record<string, unknown>>): FormValues {
   const options = (request['options'] ?? {}) as Readonly<Record<string, unknown>>;
   return {
@@ -119,7 +119,7 @@ function textOf(value: unknown): string {
     .join('\n');
 }
 
-/** Parameters that chats, mails and advertisements add to links. */
+/** Parameters that others, such as chats and advertisements, may add to links. */
 const OF_CAMPAIGNS = /^(?:utm_\w+|[a-z]*clid|mc_[ce]id)$/i;
 
 /** The parameters of a link that the form does not have, except those of campaigns. */

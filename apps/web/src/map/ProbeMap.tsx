@@ -17,7 +17,7 @@ export interface MapProbe {
   readonly tone: Tone;
   /** A few characters next to the pin. */
   readonly label?: string | undefined;
-  /** True if a filter leaves the probe out. */
+  /** True if a filter or a selection leaves the probe out. */
   readonly isFaint?: boolean | undefined;
 }
 

@@ -80,7 +80,7 @@ function checkToRepeat(check: CheckData): Readonly<Record<string, unknown>> {
   return Object.keys(kept).length === 0 ? request : { ...request, options: kept };
 }
 
-/** A name for a monitor: `http-www-example-com` of `http https://www.example.com/`. */
+/** A name for a monitor: `http-www-example-com` of `http-https://www.example.com/`. */
 export function slugOf(text: string): string {
   return text
     .toLowerCase()

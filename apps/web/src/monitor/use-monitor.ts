@@ -15,9 +15,9 @@ export type MonitorView =
 const READ_AGAIN_MS = 2_000;
 /** Time for which events are collected: those of one tick arrive together, and one request reads them all. */
 const TOGETHER_MS = 100;
-/** Duration from which on an interruption is displayed. */
+/** Wait before the next attempt from which on an interruption is displayed. */
 const TROUBLE_FROM_MS = 1_000;
-/** The page waits without limit while the service is unavailable. */
+/** Limit of the time for which the connection is tried again: in effect none. */
 const NEVER_MS = Number.MAX_SAFE_INTEGER;
 
 /** A monitor with its runs, read again at each of its events. */
@@ -40,7 +40,7 @@ export function useMonitor(client: Client, name: string): MonitorView {
   return view;
 }
 
-/** Rejects when the monitor is removed. */
+/** Rejects when the events are refused, as those of a removed monitor, or `signal` aborts. */
 async function observeMonitor(
   client: Client,
   name: string,

@@ -41,7 +41,7 @@ export function CheckPage({ id }: { readonly id: string }): JSX.Element {
   return <Shown key={id} check={state.check} connectionProblem={state.connectionProblem} />;
 }
 
-/** Longest wait for summary and probes before a completed check is displayed. */
+/** Longest wait for summary, probes and the code of the view before a completed check is displayed. */
 const TOGETHER_MS = 800;
 
 /** True once everything is loaded or `TOGETHER_MS` have passed; never becomes false again. */
@@ -56,7 +56,7 @@ function useTogether(isAllThere: boolean): boolean {
   return isShown.current;
 }
 
-/** Loads the view of a type; true once it can be drawn. */
+/** Loads the view of a type; true once it is loaded or could not be loaded. */
 function useTypeView(type: string): boolean {
   const [isLoaded, setLoaded] = useState(() => isTypeViewLoaded(type));
   useEffect(() => void loadTypeView(type).then(() => setLoaded(true)), [type]);

@@ -102,7 +102,7 @@ function Breaks({ id, parting }: { readonly id: string; readonly parting: string
   const [summary, setSummary] = useState<Summary>();
   useEffect(() => {
     const ended = new AbortController();
-    // Waits up to 25 seconds for the completion of the traceroute. If its results are gone, only the link is shown.
+    // Waits up to 25 seconds for the completion of the traceroute. If it cannot be read, its headline is not shown.
     client
       .results(id, { waitSeconds: 25, signal: ended.signal })
       .then(() => client.summary(id, { signal: ended.signal }))

@@ -107,7 +107,7 @@ function MonitorCard(props: { readonly monitor: MonitorInList; readonly isOneOfM
   );
 }
 
-/** The state at each probe; in the short form, healthy ones are only counted. */
+/** The state at each probe; in the short form, those that are ok and not flapping are only counted. */
 function ProbeStates(props: { readonly probes: MonitorInList['probes']; readonly isShort: boolean }): JSX.Element {
   const all = Object.entries(props.probes);
   const named = props.isShort ? all.filter(([, { state, flapping }]) => state !== 'ok' || flapping) : all;

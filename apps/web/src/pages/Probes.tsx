@@ -119,7 +119,7 @@ function ProbeCard(props: {
   );
 }
 
-/** Transport and state of an agent as text. Its reason, if it has one, is displayed as that of the probe. */
+/** Transport of an agent as text, and its state if it is neither connected nor offline. */
 function agentText({ transport, state }: Agent): string {
   const by = transport === null ? '' : ` · by ${transport === 'redis' ? 'Redis' : 'gateway'}`;
   return state === 'connected' || state === 'offline' ? by : `${by} · ${agentStateNames[state]}`;

@@ -37,7 +37,7 @@ export function ResultHead(props: { readonly check: CheckData; readonly summary:
   );
 }
 
-/** All rows, also those that the filter hides, in the order of the table. */
+/** All rows, also those that the filter hides, in the order of the view. */
 function allRowsOf(check: CheckData): readonly Row[] {
   return rowsOf(check, {}, { ...readView(location.search), ...NO_FILTER });
 }

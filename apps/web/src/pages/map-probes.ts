@@ -34,7 +34,7 @@ export function mapProbesOf(
 
 /**
  * The value shown next to a pin: the time of a success, else the status code or the text of the first column. Undefined
- * for a pending result, and for a success without a time.
+ * for a pending result, and for a success of info or without a time.
  */
 function labelOf(type: string, result: Result): string | undefined {
   if (result.result === 'pending') return undefined;

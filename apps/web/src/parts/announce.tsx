@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-/** Debounce time: a text that changes faster would never be announced. */
+/** Time for which a text must stay the same before it is announced. */
 const SETTLE_MS = 600;
 
 /** Announces a text to screen readers (politely) once it stops changing. */

@@ -27,9 +27,7 @@ export function Sentence({ text }: { readonly text: string }): JSX.Element {
   );
 }
 
-/**
- * A domain name or the name of a time zone, which may continue on the next line after each dot, slash and underscore.
- */
+/** A text that may continue on the next line after a dot, slash or underscore within a word, as in a domain name. */
 export function Dotted({ text }: { readonly text: string }): JSX.Element {
   return (
     <>

@@ -45,7 +45,7 @@ export function RouterProvider(props: {
       history.pushState(null, '', service.path(path));
       show();
       scrollTo(0, 0);
-      // The followed link no longer exists: move keyboard and screen-reader focus to the new view.
+      // A followed link may no longer exist: move keyboard and screen-reader focus to the new view.
       document.querySelector<HTMLElement>('#main')?.focus({ preventScroll: true });
     },
     [service],

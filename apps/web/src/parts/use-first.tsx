@@ -3,14 +3,14 @@ import { useState } from 'preact/hooks';
 
 import { useGrowing } from './use-growing.ts';
 
-/** Number of rows displayed first if the chart is long. */
+/** Number of rows displayed first if there are many. */
 const FIRST = 12;
-/** Maximum number of rows of a chart that is displayed in full. */
+/** Maximum number of rows that are all displayed at first. */
 const LONG = 16;
 const ROWS_A_FRAME = 4;
 
 /**
- * The first of many rows, and a button for the others; null once all are wanted.
+ * The first of many rows, and a button for the others; null if all rows are shown or being added.
  *
  * @param step rows added per frame
  */

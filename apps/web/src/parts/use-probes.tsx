@@ -9,7 +9,7 @@ const ProbesContext = createContext<Probes | undefined>(undefined);
 
 const none: Probes = {};
 
-/** Loads the list of probes once for all views: locations do not change while a page is open. */
+/** Loads the list of probes once for all views. */
 export function ProbesProvider({ children }: { readonly children: ComponentChildren }): JSX.Element {
   const { client } = useService();
   const { value, error } = useLoad((signal) => client.probes({ signal }));

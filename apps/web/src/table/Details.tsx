@@ -15,7 +15,7 @@ const probeDetails = lazyView(
 
 /** Full result of one probe: error, measurements, and raw JSON. */
 export function Details({ type, result }: DetailsProps): JSX.Element {
-  // Of live results one changes at a time: the others are not rendered again.
+  // Rendered again only if the result has changed.
   return useMemo(() => <Whole type={type} result={result} />, [type, result]);
 }
 
@@ -42,7 +42,7 @@ function Whole({ type, result }: DetailsProps): JSX.Element {
   );
 }
 
-/** The text of a long trace is written only while it is visible. */
+/** The text may be long, and is written only while it is visible. */
 function Raw({ result }: { readonly result: Result }): JSX.Element {
   const [isOpen, setOpen] = useState(false);
   return (

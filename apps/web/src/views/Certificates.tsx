@@ -83,7 +83,7 @@ function Validity({ tls, finishedAt }: { readonly tls: Tls; readonly finishedAt:
   );
 }
 
-/** All faults, the most basic first, then those that only Chromium rejects. */
+/** The faults of the result, then those that only Chromium rejects. */
 function Faults({ tls }: { readonly tls: Tls }): JSX.Element | null {
   const all = [...(tls.faults ?? []), ...(tls.chromiumFaults ?? [])];
   if (all.length === 0) return null;

@@ -52,7 +52,7 @@ export function Directions({ between, results }: DirectionsProps): JSX.Element |
   );
 }
 
-/** Hops before the other probe. */
+/** Hops before the other probe; all if no hop has its address. */
 function routersOf({ hops = [], resolvedIp }: Trace): readonly Hop[] {
   const end = hops.findIndex(({ ip }) => ip !== null && ip === resolvedIp);
   return end === -1 ? hops : hops.slice(0, end);

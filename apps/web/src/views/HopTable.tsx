@@ -15,14 +15,11 @@ export function StopNote(result: FieldsOf<'traceroute'>): JSX.Element | null {
 
 interface HopTableProps {
   readonly hops: readonly Hop[];
-  /** DSCP of the packets; 0 if none was requested. */
+  /** DSCP that was requested; undefined if none was. */
   readonly dscp: number | undefined;
 }
 
-/**
- * Hops of a path in the format of traceroute, with a bar for the round-trip time; of a trace in rounds, in the format
- * of mtr.
- */
+/** Hops of a path with the times of the packets, and a bar for the median; of a trace in rounds, their figures. */
 export function HopTable({ hops, dscp }: HopTableProps): JSX.Element | null {
   if (hops.length === 0) return null;
   if (hops.some(({ stats }) => stats !== undefined)) return <RoundTable hops={hops} dscp={dscp} />;
@@ -72,7 +69,7 @@ export function HopTable({ hops, dscp }: HopTableProps): JSX.Element | null {
   );
 }
 
-/** Figures of each hop over the rounds, in the columns of mtr. */
+/** Figures of each hop over the rounds. */
 function RoundTable({ hops, dscp }: HopTableProps): JSX.Element {
   return (
     <div class="scroll" tabIndex={0} role="group" aria-label="Hops over the rounds">

@@ -17,8 +17,7 @@ import { scaleTo, type Scale } from './scale.ts';
 import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
 
 /**
- * Timings side by side, then certificates, then the screenshot; first a button for plain HTTP if the server speaks no
- * TLS.
+ * Timings side by side, then certificates, then the screenshot; first a button for plain HTTP if a probe names its URL.
  */
 export function HttpView(props: ViewProps): JSX.Element {
   // With many rows, the page draws one of the three parts per frame.

@@ -29,7 +29,7 @@ export function InfoView({ check, rows, nameOf, onChoose }: ViewProps): JSX.Elem
 
 type Members = readonly (readonly [string, FieldsOf<'info'>])[];
 
-/** Key of equal cards: what each probe finds for itself. All else on a card follows from the address. */
+/** Key of equal cards: the address, and the name and addresses that a probe finds; without an address, the error. */
 function cardKey({ ip, hostname, hostnameVerified, addresses, error }: FieldsOf<'info'>): string {
   if (typeof ip !== 'string') return error?.code ?? '';
   return JSON.stringify([ip, hostname?.toLowerCase(), hostnameVerified, addresses?.toSorted()]);

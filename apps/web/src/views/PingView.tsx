@@ -10,7 +10,7 @@ import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
 
 type Packet = NonNullable<FieldsOf<'ping'>['packets']>[number];
 
-/** Packets in sending order and their distribution, on one scale. */
+/** Packets in sending order, and their distribution on a scale that all rows share. */
 export function PingView({ rows, isAll, onChoose }: ViewProps): JSX.Element {
   const results = resultsOf<'ping'>({ rows });
   const [shown, rest] = useFirst(results, isAll);

@@ -23,7 +23,7 @@ const directions = lazyView(
 /** Merged path graph of all probes, and path ends; first both directions of a check between two probes. */
 export function TracerouteView({ check, rows, isAll, summary, nameOf, onChoose }: ViewProps): JSX.Element {
   const results = resultsOf<'traceroute'>({ rows });
-  // All paths are passed to the graph at once, and it grows node by node: otherwise each added path would lay out the
+  // All paths are passed to the graph at once, and it grows part by part: otherwise each added path would lay out the
   // whole graph again.
   const [drawn, rest] = useFirst(rows, isAll, rows.length);
   const all = summary?.paths;

@@ -63,7 +63,7 @@ export function isTypeViewLoaded(type: string): boolean {
   return viewOf(type)?.isLoaded() ?? true;
 }
 
-/** Loads the views of all types, so that a check that is started appears without delay. */
+/** Loads the views of all types. */
 export async function loadTypeViews(): Promise<void> {
   await Promise.all(Object.keys(views).map(loadTypeView));
 }

@@ -10,7 +10,7 @@ export function answerKey(result: Dns): string {
   return JSON.stringify([rcode, answerKind, referral, result.error?.code ?? null, answers]);
 }
 
-/** The rcode, and properties that the records do not show. */
+/** The rcode, and properties that the records do not show; without an rcode, the error. */
 export function titleOf({ rcode, error, answers = [], answerKind, canonicalName, referral }: Dns): string {
   if (rcode === undefined) return error === null || error === undefined ? 'No answer' : codeWords(error.code);
   // Older agents report no answer kind.

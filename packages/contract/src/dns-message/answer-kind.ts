@@ -97,7 +97,7 @@ export function isHeldBack(kind: AnswerKind, rcode: string, extendedErrors: read
   return isEmpty && extendedErrors.some(isFilterError);
 }
 
-/** Longest alias chain that is followed; a longer one counts as a loop. BIND and Unbound give up earlier. */
+/** A chain of so many aliases or more counts as a loop. */
 const MAX_ALIASES = 32;
 
 interface Followed {

@@ -7,9 +7,9 @@ const OPT_OUT = 1;
 
 /**
  * True if a resolver's answer about a name that no cache has shows that it reached a name server for it. A resolver may
- * also derive the answer from NSEC, NSEC3 and wildcard records in its cache (RFC 8198), or have the zone itself (AA).
- * Cached records have a lower TTL than the one that was signed. Proofs with opt-out, and answers without signatures,
- * cannot be derived.
+ * also derive the answer from NSEC, NSEC3 and wildcard records in its cache (RFC 8198), or have the zone itself (AA). A
+ * second later, cached records have a lower TTL than the one that was signed. Proofs with opt-out, and answers without
+ * signatures, cannot be derived.
  */
 export function isFromNameServer({ flags, answers, authority }: Message): boolean {
   if (flags.includes('aa')) return false;

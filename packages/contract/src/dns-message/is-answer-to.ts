@@ -2,7 +2,7 @@ const HEADER_BYTES = 12;
 
 /**
  * True for a response with the query's id and question, compared without case (RFC 5452 section 9.1). A server that
- * could not parse the question may omit it from an answer that has only an rcode.
+ * could not parse the question may omit it from a response with an error rcode, without answer and authority records.
  */
 export function isAnswerTo(bytes: Uint8Array, query: Uint8Array, nameBytes: number): boolean {
   if (bytes.length < HEADER_BYTES || bytes[0] !== query[0] || bytes[1] !== query[1]) return false;

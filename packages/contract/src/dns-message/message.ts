@@ -67,8 +67,8 @@ export function encodeQuery(query: Query): Uint8Array {
 }
 
 /**
- * Decodes as much of a message as possible. A record whose data violates its type's format appears in the form of RFC
- * 3597; a record without determinable bounds ends decoding.
+ * Decodes as much of a message as possible. A record of another class, or whose data violates its type's format,
+ * appears in the form of RFC 3597, an OPT record not at all; an item without determinable bounds ends decoding.
  *
  * @param presentation type mnemonics and data formats
  * @throws MessageFormatError if the header itself is truncated

@@ -75,7 +75,7 @@ export function reverseName(address: Uint8Array): string {
   return `${bytes.map((byte) => `${(byte & 0x0f).toString(16)}.${(byte >> 4).toString(16)}`).join('.')}.ip6.arpa.`;
 }
 
-/** Escapes a label like `dig`: characters with a meaning in zone files get a backslash, unprintable ones `\DDD`. */
+/** Characters with a meaning in zone files get a backslash; spaces and octets that are not printable ASCII `\DDD`. */
 function escapeLabel(label: Uint8Array): string {
   let text = '';
   for (const byte of label) {

@@ -20,7 +20,7 @@ export interface Presentation {
    * @throws MessageFormatError if the data violates the format of its type or is not fully consumed
    */
   readonly data: (typeCode: number, classCode: number, data: Reader) => string;
-  /** Formats malformed data in the form of RFC 3597 section 5. */
+  /** Formats data in the form of RFC 3597 section 5, whatever its type. */
   readonly unknown: (data: Reader) => string;
 }
 
@@ -33,7 +33,7 @@ export interface SectionState {
   edns: Edns | null;
   /** First format violation. */
   formatError: string | null;
-  /** True if the bounds of the next record are unknown. */
+  /** True if the bounds of the next question or record are unknown. */
   isCutOff: boolean;
 }
 

@@ -139,7 +139,7 @@ export type MonitorRequest = Static<typeof monitorRequestSchema>;
 
 const name = new RegExp(MONITOR_NAME_PATTERN);
 
-/** True for a well-formed name; others are rejected without a lookup in Redis. */
+/** True for a well-formed name of a monitor. */
 export function isMonitorName(text: string): boolean {
   return name.test(text);
 }

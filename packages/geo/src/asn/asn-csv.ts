@@ -10,7 +10,7 @@ export interface AsnRange {
 
 /**
  * Reads rows of `start,end,number,"name"` with addresses as decimal numbers (RFC 4180 quoting of the name alone).
- * Ranges may overlap (one of half a million does): the one that starts later is the more specific, as a route would be.
+ * Ranges may overlap: the one that starts later is meant to replace that part of the earlier one.
  *
  * @throws {Error} with the line, for a row of another form, and for ranges out of order
  */

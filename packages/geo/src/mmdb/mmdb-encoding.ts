@@ -1,4 +1,4 @@
-/** A value of an MMDB file. Whole numbers of 32 bits become `uint32`, other numbers `double`, a bigint `uint64`. */
+/** A value of an MMDB file. Whole numbers from 0 to 2^32 − 1 become `uint32`, others `double`, a bigint `uint64`. */
 export type MmdbValue =
   | string
   | number

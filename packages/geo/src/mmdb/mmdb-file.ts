@@ -57,7 +57,7 @@ export function openMmdbFile(path: string, log: GeoLog): MmdbFile {
   return { path, current: () => current, fault: () => fault, refresh };
 }
 
-/** Changes with every way of replacing a file: in-place writes, renames, or a restored old timestamp. */
+/** Changes with in-place writes and renames, also with a restored old timestamp. */
 async function identityOf(path: string): Promise<string> {
   const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
   return [dev, ino, size, mtimeNs, ctimeNs].join(':');

@@ -27,8 +27,8 @@ export interface Found {
 }
 
 /**
- * Reads an MMDB file (MaxMind DB file format 2.0), and rejects a truncated or damaged one: files are often read while
- * being copied, and `mmdb-lib` notices at best during a lookup.
+ * Reads an MMDB file (MaxMind DB file format 2.0). Rejects one whose metadata, search tree or sample of records is
+ * damaged, such as a file that is being copied.
  *
  * @throws {Error} with the fault of the file
  */

@@ -34,7 +34,7 @@ export function readRegistration(answer: unknown, address: Address): Registratio
   };
 }
 
-/** Shortest prefix of an allocation: registries return shorter ones for unallocated addresses. */
+/** Shortest prefix that counts as that of an allocation. */
 const MIN_PREFIX_LENGTH = 3;
 
 function lengthOfHolder(cidr: Readonly<Record<string, unknown>>, address: Address): number | null {
@@ -48,7 +48,6 @@ function lengthOfHolder(cidr: Readonly<Record<string, unknown>>, address: Addres
 
 /**
  * The name of the first registrant that is an organization, else of the first that is no individual; null without one.
- * RIPE also lists maintainers as registrants, which are not organizations.
  */
 function registrantOf(entities: readonly unknown[]): string | null {
   const registrants = entities

@@ -1,4 +1,4 @@
-/** The attribution of a file's source, as its licence requires. */
+/** The attribution of an operator's file: its type, and its owner if known by the type. */
 export function attributionOf(databaseType: string): string {
   const owner = OWNERS.find(([pattern]) => pattern.test(databaseType))?.[1];
   return owner === undefined ? databaseType : `${databaseType}, ${owner}`;

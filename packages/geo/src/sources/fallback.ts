@@ -57,8 +57,8 @@ export function createFallback(log: GeoLog): Fallback {
 }
 
 /**
- * geoip-lite reads its files synchronously on import: 50 ms from the page cache, but seconds from a cold disk, during
- * which the service would stall. So they are read asynchronously first.
+ * geoip-lite reads its files synchronously on import, which stalls the service for long if they are not in the page
+ * cache. So they are read asynchronously first.
  */
 async function warmFileCache(): Promise<void> {
   const folder = join(geoipLiteFolder(), 'data');

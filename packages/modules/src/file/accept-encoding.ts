@@ -1,6 +1,6 @@
 /**
  * Whether an `Accept-Encoding` header requests the expected coding of the body, by the rules of blackbox_exporter: in
- * descending order of quality, the first entry that names it must not have the quality 0.
+ * descending order of quality, the first entry that names it must not have the quality 0. True if either is empty.
  */
 export function acceptsEncoding(coding: string, header: string): boolean {
   if (coding === '' || header === '') return true;

@@ -3,9 +3,7 @@ import { RE2JS } from 're2js';
 import { scalar } from './decode.ts';
 import { isGoUrl } from './go-url.ts';
 
-/**
- * Text, decoded as gopkg.in/yaml.v3 does for Go, so that both programs accept the same files; so are the other kinds.
- */
+/** Text. The scalar kinds follow gopkg.in/yaml.v3, which blackbox_exporter decodes its file with. */
 export const string = scalar((text) => {
   if (!text.isWellFormed()) throw new Error('has half of a character');
   return text;

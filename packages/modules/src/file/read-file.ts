@@ -20,9 +20,7 @@ export type FileReading =
   | { readonly ok: true; readonly file: RawFile }
   | { readonly ok: false; readonly faults: readonly ModuleFault[] };
 
-/**
- * Parses a `blackbox.yml`. Accepts the files that blackbox_exporter accepts, except for some characters (`REFUSED`).
- */
+/** Parses a `blackbox.yml` by the rules of blackbox_exporter, but refuses some characters (`REFUSED`). */
 export function readFile(text: string): FileReading {
   const oddLine = text.split('\n').findIndex((line) => REFUSED.test(line));
   if (oddLine >= 0)

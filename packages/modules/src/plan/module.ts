@@ -17,7 +17,7 @@ export interface IcmpModule extends Common {
   readonly ttl: number | undefined;
 }
 
-/** A prober that blackbox_exporter does not have: it accepts a file with this prober, and refuses its scrapes. */
+/** A prober that blackbox_exporter does not have. */
 export interface TracerouteModule extends Common {
   readonly prober: 'traceroute';
 }

@@ -26,9 +26,7 @@ export interface PlanSources {
   readonly questionFault: (name: string) => string | undefined;
 }
 
-/**
- * Separates the modules that can be run from those with an option that has no equivalent.
- */
+/** Separates the modules that can be run from those with an option that prevents it. */
 export function planModules({ modules, lineOf }: RawFile, { readText, questionFault }: PlanSources): PlannedModules {
   const usable = new Map<string, Module>();
   const refused = new Map<string, readonly ModuleRefusal[]>();

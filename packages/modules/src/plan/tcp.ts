@@ -13,7 +13,6 @@ export function planTcp(raw: RawTcp | undefined, refusals: Refusals): Planned {
   refuseSourceAddress(raw, 'tcp', refusals);
   const { tls = false, query_response: entries = [] } = raw ?? {};
   const handshakes = entries.filter(({ starttls = false }) => starttls).length + (tls ? 1 : 0);
-  // blackbox_exporter panics at the second handshake of a probe.
   if (handshakes > 1) refusals.refuse(raw!, 'tcp', 'query_response', 'begins TLS where there is TLS');
   if (entries.length > MAX_DIALOGUE_STEPS) {
     refusals.refuse(raw!, 'tcp', 'query_response', `has more than ${MAX_DIALOGUE_STEPS} entries`);

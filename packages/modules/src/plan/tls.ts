@@ -18,7 +18,7 @@ const versions: Readonly<Record<string, TlsVersion>> = {
   TLS13: 'TLSv1.3',
 };
 
-/** Rules of a module without `tls_config`: those of Go’s client. */
+/** Rules of a module without `tls_config`. */
 export const DEFAULT_TLS = {
   insecure: false,
   minVersion: 'TLSv1.2',

@@ -135,8 +135,7 @@ function dnsCheck({ transport, queryName, queryType, recursionDesired }: DnsModu
 }
 
 /**
- * Splits a target like Go's `net.SplitHostPort`; the port must be a number from 1 to 65535. Undefined for any other
- * text.
+ * Splits `host:port` or `[host]:port`; the port must be a number from 1 to 65535. Undefined for any other text.
  */
 function splitHostPort(target: string): { readonly host: string; readonly port: number } | undefined {
   const [, ipv6, other, digits] = /^(?:\[([^[\]]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(target) ?? [];

@@ -50,8 +50,8 @@ const GO_NAMES: Readonly<Record<string, string>> = {
 };
 
 /**
- * A distinguished name in Go's format: a fixed order of attributes, several values of one joined by `+`. Node and Go
- * both escape values by RFC 2253.
+ * A distinguished name in Go's format: a fixed order of attributes, several values of one joined by `+`. Values stay as
+ * Node has escaped them.
  */
 function goName(name: string): string {
   const parts = name.split(/, (?=[A-Za-z][A-Za-z0-9.]*=)/).map((part) => {

@@ -32,7 +32,9 @@ export interface ScrapeFacts {
   readonly pathHashes?: Readonly<Record<string, string>> | undefined;
 }
 
-/** The series of one probe, with the names and labels of blackbox_exporter and the label `probe`. */
+/**
+ * The series of one probe, with the label `probe`: those of blackbox_exporter with its names and labels, and others.
+ */
 export function probeSeries(module: Module, { probe, result, place }: ProbeRun, facts: ScrapeFacts): ScrapedRun {
   const { success, reasons, samples } = read(
     module,

@@ -23,7 +23,7 @@ interface Answer {
 
 /**
  * Asks all Sentinels. A server is the master if a majority names it and sees it up, none knows of a later one, and none
- * is in a failover: two servers are never both the master. Without Sentinels the only server is the master.
+ * is in a failover. Without Sentinels every server is taken for the master.
  */
 export async function askSentinels(connection: Redis): Promise<MastershipOf> {
   const { sentinels, name } = connection.options;

@@ -71,7 +71,7 @@ export function classifyPrefix(prefix: Prefix): AddressVerdict {
   return rangeTable.findCovering(prefix) ?? uncovered;
 }
 
-/** True for an address that the table refuses: as a hop or ICMP sender, it is masked unless the operator shows it. */
+/** True for an address that the table refuses, and for a text that is no address. */
 export function isPrivateAddress(address: string): boolean {
   return classifyAddress(address).refused;
 }

@@ -9,8 +9,9 @@ export interface Prefix {
   readonly length: number;
 }
 
-/** Finds the longest prefix that contains an address. */
+/** Entries by prefix. */
 export interface PrefixTable<Entry> {
+  /** The entry of the longest prefix that contains an address. */
   readonly find: (address: Address) => Entry | undefined;
   /** The entry of the longest prefix that contains another prefix. */
   readonly findCovering: (prefix: Prefix) => Entry | undefined;

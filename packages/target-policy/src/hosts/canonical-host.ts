@@ -16,7 +16,7 @@ export type Canonicalization = { readonly ok: true; readonly canonical: Canonica
 
 const MAX_NAME_LENGTH = 253;
 const MAX_LABEL_LENGTH = 63;
-/** Longer text cannot map to a name of 253 characters, so the mapping is skipped. */
+/** Longer text is not mapped. */
 const MAX_RAW_LENGTH = 2048;
 
 /**

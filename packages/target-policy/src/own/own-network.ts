@@ -66,8 +66,8 @@ export function judgeBroadcast(address: Address, own: OwnNetwork): Refusal | und
 }
 
 /**
- * Why the agent's own Redis is refused despite any exception. A Redis on this machine is refused at all addresses of
- * the machine, because it may listen on all of them.
+ * Why the agent's own Redis, which is an address and a port, is refused despite any exception. The port of a Redis on
+ * this machine is refused at all addresses of the machine, because it may listen on all of them.
  */
 export function judgeRedis(address: Address, port: number | undefined, own: OwnNetwork): Refusal | undefined {
   const candidates = [address, ...embeddedIpv4(address)];
@@ -83,7 +83,7 @@ export function judgeRedis(address: Address, port: number | undefined, own: OwnN
   return hit ? ownRefusal() : undefined;
 }
 
-/** Why the host name in the Redis URL is refused despite any exception. */
+/** Why the name of a Redis server is refused, on its port, despite any exception. */
 export function judgeRedisName(name: string, port: number | undefined, own: OwnNetwork): Refusal | undefined {
   return own.redis.some((endpoint) => endpoint.name === name && endpoint.port === port) ? ownRefusal() : undefined;
 }

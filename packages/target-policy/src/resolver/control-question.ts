@@ -11,7 +11,7 @@ export interface ControlQuestion {
   readonly watch: (server: ResolverAddress) => void;
   /** True if a server answered the control question, and had the time to answer the one about the name. */
   readonly isAnswered: () => boolean;
-  /** Asks the servers at once, twice if there is no answer; true if one of them answers. */
+  /** Asks the servers at once, twice if there is no answer; true if one answers, or if there is no such question. */
   readonly answersNow: (servers: readonly ResolverAddress[]) => Promise<boolean>;
 }
 
@@ -22,8 +22,8 @@ export interface ControlQuestion {
 const [UNTIL_SENT, LEAST] = [2 / 3, 4 / 3] as const;
 
 /**
- * Asks for a made-up name in the same top-level domain: its servers are up, and a resolver must reach them to answer.
- * The question requests signatures, which reveal an answer that the resolver derives from its cache (RFC 8198).
+ * Asks for a made-up name in the same top-level domain, whose servers are probably up. The question requests
+ * signatures, which reveal an answer that the resolver derives from its cache (RFC 8198).
  *
  * @param timeoutMs first wait for a server
  * @param signal aborts when the question about the name is over

@@ -10,8 +10,8 @@ export interface Resolution {
 }
 
 /**
- * Wait for the AAAA answer after an A answer that will be used. Broken servers never answer AAAA queries, which must
- * not use up the time of the check.
+ * Wait for the AAAA answer after an A answer that will be used. Some servers do not answer AAAA queries, which must not
+ * use up the time of the check.
  */
 const LATE_AAAA_MS = 1_000;
 

@@ -35,8 +35,7 @@ export interface NameResolverOptions {
 }
 
 /**
- * A stub resolver (RFC 1034 section 5.3.1) without hosts file, search list or cache. c-ares is not used: it accepts A
- * records of eight octets, and addresses of other names.
+ * A stub resolver (RFC 1034 section 5.3.1) without hosts file, search list or cache.
  *
  * @throws for a malformed server address
  */

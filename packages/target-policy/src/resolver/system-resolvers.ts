@@ -12,7 +12,7 @@ export function systemResolvers(): readonly string[] {
   return servers.some((server) => linkLocal.test(server)) ? withZones(servers, readResolvConf()) : servers;
 }
 
-/** Reads the resolvers of the system at most every `maxAgeMs`: each reading takes 18 system calls. */
+/** Reads the resolvers of the system at most every `maxAgeMs`. */
 export function createSystemResolvers(maxAgeMs = 5_000): () => readonly string[] {
   let known: readonly string[] = [];
   let readAtMs = Number.NEGATIVE_INFINITY;
