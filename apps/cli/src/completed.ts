@@ -26,11 +26,11 @@ export async function completed(checkId: string, waiting: Waiting): Promise<Chec
   }
 }
 
-/** Reads the events of a check and drops them. If a proxy passes no streams, the check runs to its end. */
+/** Reads the events of a check and drops them. Never rejects. */
 async function holdStream(checkId: string, client: Client, signal: AbortSignal): Promise<void> {
   try {
     for await (const event of client.watch(checkId, { signal })) if (event.type === 'completed') return;
   } catch {
-    // The caller reads the results with a separate request, which reports the fault.
+    // The caller reads the results with separate requests.
   }
 }

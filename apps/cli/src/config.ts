@@ -5,7 +5,7 @@ export interface Config {
   /** API key; undefined without one. */
   readonly key: string | undefined;
   readonly colors: boolean;
-  /** True if the terminal cannot move its cursor. */
+  /** True for `TERM=dumb`, a terminal that cannot move its cursor. */
   readonly isDumb: boolean;
 }
 

@@ -38,9 +38,9 @@ export type DisplayedCheck = Extract<CheckEvent, { readonly type: 'completed' }>
 /**
  * Prints results as they arrive, then the summary.
  *
- * @param type undefined if unknown, which costs a request
+ * @param type undefined if unknown: then it is read first, and the request is displayed, too
  * @returns the completed check
- * @throws ProblemError, or the signal's reason
+ * @throws ProblemError, an error of the network, or the signal's reason
  */
 export async function displayCheck(
   checkId: string,
@@ -76,7 +76,7 @@ export async function displayCheck(
   return check;
 }
 
-/** The summary is optional. */
+/** Leaves out a summary that the service refuses. */
 function missing(error: unknown): undefined {
   if (error instanceof ProblemError) return undefined;
   throw error;
@@ -94,10 +94,7 @@ function finalLines({ type, results }: DisplayedCheck, probes: Probes): readonly
   return linesOf(Object.entries(results), probes, type, () => true);
 }
 
-/**
- * True for a result with rounds: its table changes each second and is displayed live; other live results are a few
- * lines.
- */
+/** True for a result with rounds, whose further lines are displayed live, too. */
 function hasRounds(result: Shown): boolean {
   return 'rounds' in result && result.rounds !== undefined;
 }

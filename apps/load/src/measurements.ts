@@ -1,6 +1,6 @@
 import { build, type Histogram } from 'hdr-histogram-js';
 
-/** Histogram of times in milliseconds, accurate to three significant digits. */
+/** Histogram of times in milliseconds, accurate to three significant digits; longer ones count as `LONGEST_MS`. */
 export interface Times {
   readonly record: (ms: number) => void;
   readonly summary: () => TimesSummary;

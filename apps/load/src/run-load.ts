@@ -72,7 +72,7 @@ interface Parts {
   readonly signal: AbortSignal;
 }
 
-/** Starts one check and follows it to its end. Never rejects: failures are counted. */
+/** Starts one check and follows it to its end. Never rejects: failures are counted, except those of the warm-up. */
 async function follow(
   { client, config, measurements, signal }: Parts,
   { request, budgetMs, atMs, counts }: Arrival,

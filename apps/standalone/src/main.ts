@@ -42,7 +42,7 @@ async function main(): Promise<number> {
         stop();
       });
     }
-    // Emitted only with an IPC channel: the setup process was killed.
+    // Emitted only with an IPC channel: the parent process has ended.
     process.once('disconnect', stop);
     process.channel?.unref();
   });

@@ -35,7 +35,7 @@ export class Programs {
     this.options = options;
     // Covers all exits except an orderly stop, after which nothing runs, and SIGKILL, which the reaper covers.
     process.once('exit', this.killAll);
-    // Written immediately: if this process is killed, the next start needs it.
+    // Without processes, but with the URL.
     this.note();
   }
 
@@ -59,7 +59,7 @@ export class Programs {
     this.note();
   }
 
-  /** Stops the probes first: they finish their jobs, and the coordinator still receives the results. */
+  /** Stops the probes first, so that the coordinator still receives the results of their last jobs. */
   readonly stop = async (): Promise<void> => {
     await Promise.all(this.all.slice(1).map((probe) => probe.stop()));
     await this.all[0]?.stop();

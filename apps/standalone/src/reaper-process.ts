@@ -1,6 +1,6 @@
-// Ends the processes of a killed supervisor. Its first argument is a JSON line, if processes run already; the
-// supervisor writes another one at each change, and end of file on the pipe means that it has exited. Redis ends
-// last, because results are written until then.
+// Ends the processes of a killed supervisor. Its first argument is the last JSON line of the supervisor, empty if there
+// was none; the supervisor writes another one at each change, and end of file on the pipe means that it has exited.
+// Redis ends last, because results are written until then.
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -14,7 +14,7 @@ export interface SupervisedRedis {
   readonly url: string;
   /** Null while Redis is down, or if the operator runs it. */
   readonly running: () => RedisProcess | null;
-  /** Rewrites the append-only file after a full disk, which may have left a corrupt record. */
+  /** Asks Redis to rewrite its append-only file, which may have a corrupt record after a full disk. */
   readonly rewriteFile: () => void;
   readonly stop: () => Promise<void>;
 }

@@ -104,7 +104,7 @@ async function runOnce(program: Program, started: (child: ChildProcess) => void)
     return await new Promise((resolve) => {
       child.once('error', (error) => resolve({ how: error.message, failure: undefined }));
       child.once('exit', (code, signal) => {
-        // Kills descendants that were stopped when the program exited, such as a packet process or a browser.
+        // Kills descendants that are left, such as a packet process or a browser that was stopped.
         if (child.pid !== undefined) killGroup(child.pid);
         const failure = code === null || code === 0 ? undefined : printedSince(program.logFile, logBytes);
         resolve({ how: signal ?? `status ${code ?? 'unknown'}`, failure });

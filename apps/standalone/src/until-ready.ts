@@ -17,7 +17,7 @@ export interface Awaited {
   readonly signal: AbortSignal;
 }
 
-/** Limit of the wait for the probes; after it the startup continues with those that have reported. */
+/** Limit of the wait for the coordinator and the probes; after it, those probes suffice that have reported. */
 const READY_WITHIN_MS = 90_000;
 
 const LOOK_EVERY_MS = 250;

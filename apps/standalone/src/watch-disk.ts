@@ -6,8 +6,8 @@ const LOOK_EVERY_MS = 1_000;
 interface Resource {
   readonly name: 'space' | 'inodes';
   /**
-   * Below `full` bytes or inodes, programs cannot write; from `room` on they can again. The gap between the two
-   * prevents repeated reports.
+   * Below `full` bytes or inodes the disk counts as full, from `room` on no longer. The gap between the two prevents
+   * repeated reports.
    */
   readonly full: number;
   readonly room: number;

@@ -101,7 +101,7 @@ function fieldsOf(properties: Fields): Readonly<Record<string, FieldSchema>> {
   return Object.fromEntries(Object.entries(properties).map(([name, property]) => [name, fieldOf(property)]));
 }
 
-/** Merges a union of a number and words into one field. */
+/** The field of a property; a union of a number and words becomes one field. */
 function fieldOf({ anyOf, ...property }: Property): FieldSchema {
   const number = anyOf?.find((branch) => branch.const === undefined);
   const { type, enum: choices, default: standard, examples } = { ...number, ...property };

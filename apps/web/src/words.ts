@@ -13,7 +13,7 @@ export function wordOf(result: string): string {
   return outcomeWords[result] ?? result;
 }
 
-/** What an answer proves, and what the lack of one does, by check type. */
+/** Words for `up` and `down` by check type. */
 const proven: Readonly<Record<string, readonly [up: string, down: string]>> = {
   dns: ['the name exists', 'the name does not resolve'],
   info: ['the host can be looked up', 'the host cannot be looked up'],

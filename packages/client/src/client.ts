@@ -85,7 +85,7 @@ export interface Client {
   /**
    * Yields the monitor, then its runs and its events: changes of its state, its probes and its paths, and where paths
    * part. Reconnects and resumes as `watch` does. Rejects with `ProblemError` if there is no such monitor, or when it
-   * is removed, and with the signal's reason.
+   * is removed, after `giveUpAfterMs`, and with the signal's reason.
    */
   readonly watchMonitor: (name: string, options?: WatchMonitorOptions) => AsyncIterable<MonitorChange>;
 }

@@ -6,7 +6,7 @@ export class ProblemError extends Error {
   readonly status: number;
   /** Undefined if the response has no whole problem document, such as one of a proxy. */
   readonly problem: Problem | undefined;
-  /** Value of `Retry-After`, in seconds. */
+  /** Value of `Retry-After`; undefined unless it is a number of seconds. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(status: number, problem: Problem | undefined, retryAfterSeconds: number | undefined) {

@@ -96,7 +96,7 @@ function fixesOf(
   return [...tcp, { type, host, ...record }];
 }
 
-/** An address has PTR records only. */
+/** In place of other records of an address. */
 function addressFixes(host: string): readonly TargetFix[] {
   return [
     { type: 'dns', host, recordType: 'PTR' },
@@ -108,7 +108,7 @@ function hasNoPort(type: string): boolean {
   return type !== 'http' && !takesPort.has(type);
 }
 
-/** The URL itself first, then its host for a type that measures hosts. */
+/** The URL itself first, then its host for a type that measures hosts; for another scheme as `otherScheme`. */
 function urlFixes(url: string, type: string): readonly TargetFix[] {
   const other = otherScheme(url, { type, hostKind: type === 'http' ? 'url' : 'host', hasPort: false, types: [] });
   if (other !== undefined) return other.fixes;

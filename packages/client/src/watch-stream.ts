@@ -126,7 +126,7 @@ async function* readOnce<Event>(
 }
 
 /**
- * True if a retry would get the same response: below 500, except 408 (timeout), 425 (too early) and 429 (rate limit).
+ * True if a retry is in vain: for each status below 500, except 408 (timeout), 425 (too early) and 429 (rate limit).
  */
 function isFinal({ status }: ProblemError): boolean {
   return status < 500 && ![408, 425, 429].includes(status);

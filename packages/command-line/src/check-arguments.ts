@@ -7,7 +7,7 @@ import { flagsOf, parsePairs, parseValue, type Flag } from './flags.ts';
 
 export type FlagOptions = ParseArgsOptionsConfig;
 
-/** Parsed flags and positional arguments; `fault` is the reason why they cannot be parsed. */
+/** Parsed flags and positional arguments; `fault` is the reason why they are refused. */
 export interface ParsedArguments {
   readonly values: Values;
   readonly positionals: readonly string[];
@@ -68,7 +68,7 @@ function repeated(tokens: readonly FlagToken[], options: FlagOptions): string | 
 type FlagToken = NonNullable<ReturnType<typeof parseArgs>['tokens']>[number];
 
 /**
- * One line for an error of parseArgs, whose message may have several; for an unknown flag with the nearest known one.
+ * One line for an error of parseArgs, whose message may have several; for an unknown flag with those that may be meant.
  */
 function faultOf(error: unknown, names: readonly string[]): string {
   const message = Error.isError(error) ? error.message : String(error);
@@ -81,7 +81,7 @@ function faultOf(error: unknown, names: readonly string[]): string {
   return `unknown flag "${flag}"${near.length === 0 ? '' : `; did you mean ${near.join(' or ')}?`}`;
 }
 
-/** A flag that lacks its value, or has one although it takes none. A short name that comes first is skipped. */
+/** Fault of a flag that lacks its value, or has one although it takes none; undefined for another message. */
 function valueFault(message: string): string | undefined {
   const [, missing] = /^Option '(?:-\w, )?(--[\w-]+) <value>' argument missing/.exec(message) ?? [];
   if (missing !== undefined) return `flag "${missing}" needs a value`;

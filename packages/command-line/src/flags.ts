@@ -75,7 +75,7 @@ function kindOf({ type, enum: choices }: FieldSchema): Flag['kind'] {
   return isNumber === true ? 'number' : 'text';
 }
 
-/** `insecureSSL` becomes `--insecure-ssl`. */
+/** `insecureSSL` becomes `insecure-ssl`. */
 export function flagName(field: string): string {
   return field.replaceAll(/([a-z0-9])([A-Z])/g, '$1-$2').toLowerCase();
 }
@@ -100,7 +100,7 @@ function meant(text: string, allowed: readonly string[]): string {
   return value === undefined ? '' : `; did you mean "${value}"?`;
 }
 
-/** Parses pairs of `Name: value` or `name=value`, one per flag. */
+/** Parses pairs of `Name: value` or `name=value`, one in each text. */
 export function parsePairs(
   flag: Flag,
   texts: readonly string[],

@@ -21,7 +21,7 @@ interface HelpFlag {
  * Help text with every flag of a check type.
  *
  * @param program text before the name of the type, such as `vantage`
- * @param columns width of the terminal; by default, and at most, 80
+ * @param columns width of the terminal; 80 by default and at most, and at least `FEWEST_COLUMNS`
  */
 export function checkHelp(program: string, checkType: AnyCheckType, others: HelpFlags, columns?: number): string {
   const { type, summary, hostKind } = checkType;

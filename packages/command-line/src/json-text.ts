@@ -1,4 +1,4 @@
-/** Control, bidirectional-override and invisible characters; `JSON.stringify` escapes only those below U+0020. */
+/** Control and format characters and separators, except line feeds; `JSON.stringify` escapes those below U+0020. */
 const UNSAFE = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /** Serialises a value with all characters escaped that could control a terminal. */

@@ -1,8 +1,8 @@
 import { JOB_QUEUE, redisKeys } from './redis-keys.ts';
 
 /**
- * Commands without a key. Excludes scripts, every command whose cost grows with stored data, and `CLIENT SETNAME`:
- * names of megabytes would make the list of connections too long to read.
+ * Commands without a key. Excludes scripts, and `CLIENT SETNAME`: names of megabytes would make the list of connections
+ * too long to read.
  */
 const keyless = 'time publish';
 

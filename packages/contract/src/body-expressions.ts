@@ -1,4 +1,4 @@
-/** Maximum number of body expressions in one list of a module. */
+/** Maximum number of body expressions of a module. */
 export const MAX_BODY_EXPRESSIONS = 16;
 /** Maximum length of a body expression, in characters. */
 export const MAX_EXPRESSION_LENGTH = 1_024;

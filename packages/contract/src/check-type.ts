@@ -48,7 +48,7 @@ export interface CheckType<
   readonly needsRawSockets: boolean;
   /** Parameters of the check's single screenshot; undefined if the client requested none. */
   readonly screenshot?: (params: Params<Fields, Options>) => ScreenshotParams | undefined;
-  /** Time from the creation of the check within which a probe must report, in milliseconds. */
+  /** Time from the creation of the check within which a probe must report its result, in milliseconds. */
   readonly budgetMs: (params: Params<Fields, Options>) => number;
   /** Upper bound of the traffic of one run, the screenshot excluded. */
   readonly traffic: (params: Params<Fields, Options>) => Traffic;

@@ -23,7 +23,7 @@ export function wantsBothFamilies(options: Asked): boolean {
   return options.family === 'both' || (options.family === undefined && isMarked(options));
 }
 
-/** Whether this is one of the two measurements of a check over both families, which share its limit of packets. */
+/** Whether this is one of the two measurements of a check over both families. */
 export function isOneOfBoth(options: Asked): boolean {
   return typeof options.family === 'number' && isMarked(options);
 }

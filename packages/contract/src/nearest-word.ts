@@ -1,6 +1,6 @@
 /**
- * The known word closest to a mistyped one; undefined if none is close: within one error per three letters, two at
- * most.
+ * The known word closest to a mistyped one; undefined if none is close: within one error per three of its letters, two
+ * at most.
  */
 export function nearestWord(written: string, known: readonly string[]): string | undefined {
   // A longer word is no typing error, and the time of the comparison grows with the product of both lengths.

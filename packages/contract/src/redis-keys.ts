@@ -29,7 +29,7 @@ export const redisKeys = {
    * further fields of the probe. Coordinators and operator commands only.
    */
   lastSeen: 'probes:seen',
-  /** Hash of probe id → reason for which its Redis user is suspended. Coordinators and operator commands. */
+  /** Hash of probe id → reason for which the probe is suspended. Coordinators and operator commands. */
   suspended: 'probes:off',
   /**
    * Hash of `<job id> <probe>` → failure, JSON: jobs that a suspension or removal has taken out of the queue, and whose
@@ -141,8 +141,8 @@ export const redisKeys = {
   /** Channel that announces the name of a monitor whose tick was evaluated, or that was changed or removed. */
   monitorsChanged: '{monitors}:changed',
   /**
-   * Sorted set of tasks after a change of state, JSON, by the time at which any coordinator does them (ms, Redis
-   * clock).
+   * Sorted set of tasks, such as those after a change of state, JSON, by the time at which any coordinator does them
+   * (ms, Redis clock).
    */
   monitorOutbox: '{monitors}:outbox',
   /** BullMQ prefix of the messages to webhooks; with `WEBHOOK_QUEUE` the keys are `{monitors}:webhooks:*`. */

@@ -7,7 +7,7 @@ export const outcomes = ['success', 'failure', 'timeout', 'error'] as const;
 /** Final outcome of a probe. Excludes `pending`, the absence of an outcome. */
 export type FinalOutcome = (typeof outcomes)[number];
 
-/** Fields of every final result, whatever the check type. */
+/** Fields of the final results of all check types; `stalled` may be absent. */
 export const commonResultFields = {
   result: Type.Enum([...outcomes], {
     description:

@@ -7,7 +7,7 @@ export const screenshotStates = ['not_asked', 'pending', 'taken', 'given_up'] as
 
 export type ScreenshotState = (typeof screenshotStates)[number];
 
-/** Limits of one screenshot. Requests of the page beyond them are refused. */
+/** Names of what is limited for one screenshot; requests of the page beyond a limit are refused. */
 export const screenshotLimits = ['requests', 'hosts', 'connections', 'bytes'] as const;
 
 export type ScreenshotLimit = (typeof screenshotLimits)[number];

@@ -19,7 +19,7 @@ export const TARGET_UNIT: TrafficUnit = { packets: 48, bytes: 256 * 1024 };
 /** Typical page load in a browser. A page may load more: the agent counts actual traffic per network. */
 export const SCREENSHOT_TRAFFIC: Traffic = { packets: 320, bytes: 2 * 1024 * 1024 };
 
-/** Cost of traffic in a unit, at least 1. Every traffic limit uses it. */
+/** Cost of traffic in a unit, at least 1. */
 export function costOf({ packets, bytes }: Traffic, unit: TrafficUnit): number {
   return Math.max(1, Math.ceil(Math.max(packets / unit.packets, bytes / unit.bytes)));
 }

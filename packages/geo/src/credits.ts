@@ -12,7 +12,7 @@ interface Credit {
   readonly dataDate: string | null;
 }
 
-/** Attributions of an answer's sources; memoized per combination, of which there are few. */
+/** Attributions of the sources of an answer; memoized per combination. */
 export interface Credits {
   /** @param used one bit for each source, the lowest for the first */
   readonly of: (used: number) => Credit;

@@ -1,5 +1,5 @@
 /**
- * Runs `look` at an interval without overlap; does not keep the process alive. `stop` waits for the run in progress.
+ * Runs `look` with this pause before each run; does not keep the process alive. `stop` waits for the run in progress.
  */
 export function startPolling(pollMs: number, look: () => Promise<void>): { readonly stop: () => Promise<void> } {
   let running = Promise.resolve();

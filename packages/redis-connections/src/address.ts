@@ -18,7 +18,7 @@ interface Login {
 
 export interface SingleAddress extends Login {
   readonly kind: 'single';
-  /** The URL for ioredis, with the database number. */
+  /** The URL as it was given, for ioredis; it may name a database. */
   readonly url: string;
 }
 

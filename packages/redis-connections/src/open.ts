@@ -18,7 +18,7 @@ export interface OpenOptions extends Server {
 /** Reply timeout. With `enableOfflineQueue: false`, commands fail immediately while Redis is unavailable. */
 const COMMAND_TIMEOUT_MS = 1_500;
 
-/** Silence after which a connection with a pending reply is dead; TCP alone would not notice. */
+/** Silence after which a connection with a pending reply is dead; TCP alone would notice much later. */
 const SOCKET_TIMEOUT_MS = 2_000;
 
 /** Socket timeout of agents, longer than the longest blocking command plus a round trip. */

@@ -8,9 +8,7 @@ const MAX_HELD_UP_MS = 2_000;
 const RESPITE_MS = 500;
 /** States in which pending replies belong to the current stream. */
 const connected: ReadonlySet<string> = new Set(['connect', 'ready']);
-/**
- * Number of polls within the timeout of a silent connection; stalls of the process are measured with this resolution.
- */
+/** Least number of polls within the timeout of a silent connection. */
 const LOOKS = 10;
 
 /** A command that awaits its reply. Times are monotonic milliseconds. */

@@ -12,7 +12,7 @@ export class TurnRedis extends Redis {
       const socket = this.stream;
       this.corked = true;
       socket.cork();
-      // Called in a promise callback, Node runs this after the other pending ones, whose commands are thus included.
+      // From within a promise callback: Node runs this after the other pending ones, whose commands are thus included.
       process.nextTick(() => {
         this.corked = false;
         socket.uncork();

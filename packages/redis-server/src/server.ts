@@ -15,7 +15,7 @@ export interface RedisServer {
   readonly pid: number;
   /** Resolves when the process has exited, for any reason. */
   readonly ended: Promise<void>;
-  /** Sends SIGTERM: Redis saves and exits; a temporary data folder is removed. */
+  /** Sends SIGTERM, and SIGKILL after `ENDS_WITHIN_MS`; a temporary data folder is removed. */
   readonly stop: () => Promise<void>;
 }
 
@@ -64,7 +64,7 @@ const durable = [
   'no',
 ];
 
-/** Limit for saving and an orderly exit. */
+/** Limit of the time for an orderly exit. */
 const ENDS_WITHIN_MS = 15_000;
 /** Attempts with different free ports: another process may bind one before the server does. */
 const MOST_PORTS = 4;
@@ -124,7 +124,7 @@ async function startOn(port: number, options: RedisServerOptions): Promise<Redis
       resolve();
     });
   });
-  // Another server may hold the port: compare the process id that this server writes before it binds.
+  // Another server may hold the port: compare the process id in the file of this one.
   const isOurs = (): boolean =>
     // Within a separate mount namespace the folder has another path.
     [folder, `/proc/${child.pid}/root${folder}`].some((at) => readPid(at) === child.pid);

@@ -11,7 +11,7 @@ export interface Setting<T> {
   readonly default?: string;
   /** True if the app cannot start without it. */
   readonly required?: boolean;
-  /** Never printed in errors or logs. */
+  /** True if the faults of `readSettings` leave out the reason, which may repeat the value. */
   readonly secret?: boolean;
   /** Never present at run time; carries the type of the value. */
   readonly value?: T;

@@ -45,7 +45,7 @@ export async function serveMetrics({ host, port, metrics, missing }: MetricsServ
   });
   // Enough for scrapers and a person with curl; bounds memory.
   server.maxConnections = 64;
-  // A client that sends many requests and reads nothing gets one scrape; Node refuses the others.
+  // A client that sends many requests on a connection and reads nothing gets one scrape; Node refuses the others.
   server.maxRequestsPerSocket = 1;
   server.listen(port, host);
   await once(server, 'listening');

@@ -10,9 +10,7 @@ export interface OpenLog {
   readonly dropped: () => number;
 }
 
-/**
- * Opens a log on standard output that never blocks the process; lines that cannot be written are dropped and counted.
- */
+/** Opens a log on standard output, as `TextOutput` writes it: lines that cannot be written are dropped and counted. */
 export function openLog(options: LoggerOptions): OpenLog {
   const output = openTextOutput(STANDARD_OUTPUT, {
     onResumed: (lines) => log.warn(lines, 'log lines dropped'),

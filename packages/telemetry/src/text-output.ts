@@ -4,7 +4,7 @@ import { isatty } from 'node:tty';
 
 /** Writes lines to a file, a pipe or a terminal. A full disk or a stalled reader drops lines instead of blocking. */
 export interface TextOutput {
-  /** Never blocks and never throws. `line` ends with a line feed. */
+  /** Never throws. Does not wait for the reader, if `withoutBlocking` could do it. `line` ends with a line feed. */
   readonly write: (line: string) => void;
   /** Lines dropped since the start. */
   readonly dropped: () => number;
@@ -50,7 +50,7 @@ class LineBuffer {
   private waitingBytes = 0;
   /** True if the last written line is incomplete. */
   private isTorn = false;
-  /** True if the buffer starts within a partially written line. */
+  /** True if the buffer continues exactly what was written last. */
   private isContinued = false;
   private retry: NodeJS.Timeout | undefined;
   private retryMs = FIRST_RETRY_MS;

@@ -26,7 +26,7 @@ export interface CommandSettings {
   readonly server: string | undefined;
   /** API key; undefined without a flag. */
   readonly key: string | undefined;
-  /** True to print only the raw response. */
+  /** True to print the answer of the service as JSON, and nothing else. */
   readonly json: boolean;
   /** True to print only the results, as CSV. */
   readonly csv: boolean;

@@ -14,7 +14,7 @@ export function flagsBehindCommand(argv: readonly string[]): readonly string[] {
   return name === undefined ? argv : [name, ...argv.slice(0, at), ...args];
 }
 
-/** Number of words that a common flag takes; 0 if `word` is no such flag. `--help` counts as a command. */
+/** Number of words that a common flag takes; 0 for `--help` and any other word. */
 function sizeOf(word: string | undefined): number {
   const [, name = '', value] = /^--([a-z-]+)(=.*)?$/s.exec(word ?? '') ?? [];
   if (name === 'help' || !Object.hasOwn(commonFlags, name)) return 0;
@@ -37,7 +37,7 @@ export function isCommand(word: string): boolean {
   return commands.includes(word);
 }
 
-/** Lists what is allowed in place of `name`, and suggests the nearest command. */
+/** The fault of a first word that is no command; for a word that is no flag, with the commands that may be meant. */
 export function unknownCommand(name: string): string {
   if (name.startsWith('-')) return `unexpected flag "${name}" before the command; expected vantage COMMAND [flags]`;
   return `unknown command "${name}"; ${expectedOf(name, commands, checkOf(name))}`;

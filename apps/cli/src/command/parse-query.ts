@@ -53,7 +53,7 @@ function checkIdIn(word: string): string | undefined {
   return CHECK_ID_IN_URL.exec(word)?.[1] ?? /[^/]+$/.exec(word)?.[0];
 }
 
-/** True for a check id that begins with a hyphen; no flag has 22 characters. */
+/** True for a check id that begins with a hyphen; no flag of these commands has 22 characters. */
 function isIdLikeFlag(word: string): boolean {
   return word.startsWith('-') && isCheckId(word);
 }

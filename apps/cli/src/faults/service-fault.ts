@@ -58,7 +58,7 @@ const words: Readonly<Record<string, string>> = {
   ),
 };
 
-/** Replaces the pointers to fields in a problem's message by the words of the command line that set them. */
+/** Replaces the pointers to fields in a problem's message by the words of the command line that set them, if any do. */
 function withFlags(message: string): string {
   return message.replaceAll(
     /^(?:\/check|\/alarm)?(\/options)?\/(\w+)(?:\/\d+)?(?=[:/])/gm,

@@ -3,7 +3,7 @@ import type { Comparison } from '@vantage/contract';
 
 const styles: Readonly<Record<Comparison['result'], Style>> = { same: 'good', unsure: 'warning', different: 'bad' };
 
-/** The sentence, then each probe with its differences. */
+/** The result and its sentence, then the differences of each probe that has some. */
 export function comparisonLines({ result, sentence, probes }: Comparison, colors: boolean): readonly string[] {
   const rows = Object.entries(probes).flatMap(([probe, { differences }]) =>
     differences.map(({ text, certain }, index) => [

@@ -60,7 +60,7 @@ export function asMarkdown(
   ].join('\n');
 }
 
-/** Routers that balance over several paths. */
+/** A list of the routers that balance over several paths, after an empty line; no lines without such routers. */
 function balancers({ paths }: Partial<Summary> = {}): readonly string[] {
   const lines = (paths?.nodes ?? []).flatMap(({ id, ip, hopMin, balances }) => {
     if (!balances) return [];

@@ -6,7 +6,7 @@ interface DelayedReading {
   readonly now: () => void;
   /** Sends the request after the full delay from now, unless it was sent. */
   readonly later: () => void;
-  /** Nothing is sent afterwards. */
+  /** Ends the delay, and repeats nothing after a failure. */
   readonly close: () => void;
 }
 

@@ -31,7 +31,7 @@ export function useSummary(client: Client, id: string, answered: number, isCompl
           hasAskedTwice = true;
         },
         (error: unknown) => {
-          // Rate limit or temporary failure: the next change triggers a request, and results remain visible.
+          // Before the check is completed, its next change triggers a request.
           if (ended.signal.aborted || !isCompleted || isFinalRefusal(error)) return;
           timer = setTimeout(ask, retryAfterMs(error, EVERY_MS));
         },

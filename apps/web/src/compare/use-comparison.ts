@@ -48,7 +48,7 @@ async function completed(client: Client, id: string, signal: AbortSignal): Promi
   }
 }
 
-/** Repeats a call that a rate limit or a temporary fault has refused, up to `MOST_ATTEMPTS` calls in all. */
+/** Repeats a call that fails, unless with a final refusal, up to `MOST_ATTEMPTS` calls in all. */
 async function retried<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -33,7 +33,7 @@ export function outcomeOf(type: string, result: Result): string {
   return columnsOf(type)[0]!.text(result);
 }
 
-/** Outcomes with their number of rows, failures first. */
+/** Outcomes with their rows, failures first. */
 export function outcomesOf(check: CheckData): readonly (readonly [outcome: string, rows: readonly Row[]])[] {
   const rows = sortRows(Object.entries(check.results), columnsOf(check.type), failuresFirst);
   return [...Map.groupBy(rows, ([, result]) => outcomeOf(check.type, result))];

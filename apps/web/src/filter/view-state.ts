@@ -10,7 +10,7 @@ export interface Order {
 
 /** Filter, grouping and order of a check's rows, as the link of the page has them. */
 export interface ViewState {
-  /** Words that a probe must match. */
+  /** Words that the texts of a probe and its result must contain. */
   readonly words: string;
   /** Only rows with this outcome, as worded by the page; empty for all. */
   readonly outcome: string;

@@ -10,7 +10,7 @@ export interface FormErrors {
   readonly fields: Readonly<Record<string, string>>;
   /** Error that belongs to no single field. */
   readonly general: string | undefined;
-  /** Time of the next permitted attempt, in milliseconds of `performance.now()`. */
+  /** Time of the next permitted attempt, in milliseconds of `performance.now()`; undefined without `Retry-After`. */
   readonly retryAt: number | undefined;
 }
 
@@ -22,7 +22,7 @@ export function formErrorsOf(error: unknown, form: FormDefinition, now: number):
   if (typeof problem?.detail !== 'string') {
     return general(faultText(error), retryAt);
   }
-  // A policy decision without a field refers to the host.
+  // A refusal by the target policy has no list of errors.
   const errors = problem.errors ?? [];
   if (errors.length === 0) {
     const isPolicy = status === 403 && !problem.type.endsWith('/scope-missing');

@@ -28,7 +28,7 @@ export interface CheckFormStart {
   readonly isInAddress?: boolean;
   /** Probes chosen outside of the form; undefined until one was. */
   readonly probes?: readonly string[] | undefined;
-  /** Called with the fields that select probes, whenever they change. */
+  /** Called with the fields that select probes, at first and whenever they change. */
   readonly onSelect?: (selection: Selection) => void;
 }
 

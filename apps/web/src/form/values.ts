@@ -145,7 +145,7 @@ export function valuesFromQuery(form: FormDefinition, query: URLSearchParams): F
   );
 }
 
-/** Query of a link to the form with these values; the inverse of `valuesFromQuery`. */
+/** Query of a link to the form with these values, empty ones left out; `valuesFromQuery` reads them. */
 export function queryOf(type: string, host: string, values: FormValues): string {
   const entries = Object.entries(values).flatMap(([name, value]) => (value === '' ? [] : [[name, String(value)]]));
   return `?${new URLSearchParams([['type', type], ...(host === '' ? [] : [['host', host]]), ...entries]).toString()}`;

@@ -13,14 +13,14 @@ export type MonitorView =
   | { readonly kind: 'shown'; readonly monitor: Monitor; readonly connectionProblem?: ConnectionProblem | undefined };
 
 const READ_AGAIN_MS = 2_000;
-/** Time for which events are collected: those of one tick arrive together, and one request reads them all. */
+/** Time for which events are collected before the monitor is read. */
 const TOGETHER_MS = 100;
 /** Wait before the next attempt from which on an interruption is displayed. */
 const TROUBLE_FROM_MS = 1_000;
 /** Limit of the time for which the connection is tried again: in effect none. */
 const NEVER_MS = Number.MAX_SAFE_INTEGER;
 
-/** A monitor with its runs, read again at each of its events. */
+/** A monitor with its runs, read again after its events. */
 export function useMonitor(client: Client, name: string): MonitorView {
   const [view, show] = useState<MonitorView>({ kind: 'loading' });
   useEffect(() => {
@@ -65,7 +65,7 @@ async function observeMonitor(
       monitor = await client.monitor(name, { signal });
       render();
     } catch (error) {
-      // The event stream is refused for the same reason, and reports it.
+      // Shown when the event stream is refused, too.
       if (isFinalRefusal(error)) return;
       [isAgain, waitMs] = [true, retryAfterMs(error, READ_AGAIN_MS)];
     } finally {

@@ -29,7 +29,7 @@ import { mapProbesOf } from './map-probes.ts';
 import { Failed, Gone, Loading } from './no-check.tsx';
 import { ResultHead } from './ResultHead.tsx';
 
-/** One check: verdict first, then measurements. Anyone with the link can read it. */
+/** One check: verdict first, then measurements. */
 export function CheckPage({ id }: { readonly id: string }): JSX.Element {
   const { client } = useService();
   const state = useCheck(client, id);

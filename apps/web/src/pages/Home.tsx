@@ -14,7 +14,7 @@ import { useLoad } from '../parts/use-load.ts';
 import { useProbes } from '../parts/use-probes.tsx';
 import { Recent } from './Recent.tsx';
 
-/** Start page: form, probes, and recent checks. */
+/** Start page: the form, the map of the probes, and cards such as that of the recent checks. */
 export function HomePage(props: { readonly query: string }): JSX.Element {
   const query = new URLSearchParams(props.query);
   const form = formOf(query.get('type'));
@@ -74,10 +74,7 @@ export function HomePage(props: { readonly query: string }): JSX.Element {
   );
 }
 
-/**
- * The unknown type and the parameters of a link that the page leaves out, in sentences; undefined if there are none.
- * The check would silently be another one.
- */
+/** The unknown type and the parameters of a link that the page leaves out, in sentences; undefined without any. */
 function noteOf(query: URLSearchParams): string | undefined {
   const type = query.get('type');
   const form = formOf(type) ?? forms[0]!;
@@ -109,7 +106,7 @@ function Chosen(props: { readonly ids: readonly string[]; readonly onClear: () =
   );
 }
 
-/** Maximum number of probes of a check without a selection. */
+/** Maximum number of probes of a check without `limit` and `probes`. */
 const DEFAULT_LIMIT = Number(forms[0]!.selection['limit']!.default);
 
 /** The probes of a check as the form selects them; if more are online than it uses, also how to choose others. */
@@ -130,7 +127,7 @@ function leadOf(online: number, { probes, locations, limit, isPair }: Selection)
   return `${measured} ${some} of ${plural(online, 'probe')}${how}. The map and the options choose others.`;
 }
 
-/** Adds `at once` only if there are several. */
+/** `one probe.` or `3 probes at once.` */
 function atOnce(count: number, noun: string): string {
   return count === 1 ? `one ${noun}.` : `${plural(count, noun)} at once.`;
 }

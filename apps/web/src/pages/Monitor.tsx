@@ -118,7 +118,7 @@ function Breaks({ id, parting }: { readonly id: string; readonly parting: string
   );
 }
 
-/** Removes the monitor after a confirmation, because its runs and state are lost. */
+/** A button that removes the monitor when it is pressed twice; nothing without an API key. */
 function Remove({ name }: { readonly name: string }): JSX.Element | null {
   const { service, go } = useRouter();
   const [isAsked, ask] = useState(false);

@@ -14,7 +14,7 @@ import '../style/monitors.css';
 const EVERY_MS = 15_000;
 /** Number of cards displayed first if the list is long, and added at each press of the button. */
 const FIRST = 20;
-/** Maximum length of a list that is displayed in full. */
+/** Maximum length of a list that is at first displayed in full. */
 const MANY = 30;
 
 /** All monitors, bad ones first. */

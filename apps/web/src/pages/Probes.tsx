@@ -14,7 +14,7 @@ import { useLoad } from '../parts/use-load.ts';
 const EVERY_MS = 15_000;
 /** Number of cards displayed first if the list is long. */
 const FIRST = 18;
-/** Maximum length of a list that is displayed in full. */
+/** Maximum length of a list that is at first displayed in full. */
 const MANY = 24;
 const urgency: readonly Probe['status'][] = ['degraded', 'offline', 'healthy'];
 

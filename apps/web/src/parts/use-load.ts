@@ -12,7 +12,7 @@ const RETRY_MS = 5000;
 
 /**
  * Loads data when the component is mounted and the page is visible, then at an interval while it is visible. Failures
- * are retried, unless a retry would get the same response.
+ * are retried, except final refusals.
  *
  * @param everyMs undefined: load once
  */

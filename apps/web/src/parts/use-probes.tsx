@@ -20,7 +20,7 @@ export function ProbesProvider({ children }: { readonly children: ComponentChild
   );
 }
 
-/** Undefined while loading; empty if the request failed. */
+/** The list of probes; undefined while it is loading, empty if only failures came. */
 export function useProbes(): Probes | undefined {
   return useContext(ProbesContext);
 }

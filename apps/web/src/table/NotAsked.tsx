@@ -8,10 +8,10 @@ import { queryOf, valuesOf } from '../form/values.ts';
 import { placeOf, plural } from '../format.ts';
 import { Link } from '../parts/router.tsx';
 
-/** Largest number of probes of one check. */
+/** Largest number of probes that the link selects. */
 const MOST = 100;
 
-/** The online probes that did not run the check, and a link to the form with them selected. */
+/** The probes that are not offline and did not run the check, and a link to the form with them selected. */
 export function NotAsked(props: {
   readonly check: CheckData;
   readonly probes: Probes;

@@ -35,7 +35,7 @@ interface ProbeTableProps {
 
 const ROWS_A_FRAME = 8;
 
-/** One row per probe; sortable by any column, in groups, expandable to the full result. */
+/** The probes with their results; sortable by any column, in groups, expandable to the full result. */
 export function ProbeTable(props: ProbeTableProps): JSX.Element {
   const { check, rows, probes, group, order, isAll, open } = props;
   const [complete, setComplete] = useState<ReadonlySet<string>>(new Set());

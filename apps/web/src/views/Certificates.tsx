@@ -14,7 +14,7 @@ import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
 type Tls = NonNullable<FieldsOf<'http'>['tls']>;
 type Certificate = Tls['chain'][number];
 
-/** Each distinct certificate with its chain, and the probes that received it. */
+/** Each distinct certificate with its trust and chain; of several, the probes that received each. */
 export function Certificates({ rows, nameOf, onChoose }: ViewProps): JSX.Element | null {
   const withTls = resultsOf<'http'>({ rows }).filter(([, { tls }]) => tls !== undefined && tls.chain.length > 0);
   if (withTls.length === 0) return null;

@@ -130,7 +130,7 @@ function routerOf({ ip, private: isPrivate }: Hop): string {
   return isPrivate ? 'private address' : 'no answer';
 }
 
-/** Sender of the ICMP error, if it is not the router of the hop. */
+/** ` by ` and the sender of the ICMP error, if it is not the router of the hop; otherwise empty. */
 function senderOf({ ip, icmp }: Hop): string {
   const from = icmp?.from;
   if (from === undefined || from === ip) return '';

@@ -11,7 +11,7 @@ import { groupMembers } from './group.ts';
 import { notYet } from './not-yet.ts';
 import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
 
-/** One card per address and what was found about it, with the probes that found it. */
+/** A card for each address with its facts, and for each error without an address, with the probes that report it. */
 export function InfoView({ check, rows, nameOf, onChoose }: ViewProps): JSX.Element {
   const answered = resultsOf<'info'>({ rows }).filter(([, { result }]) => result !== 'pending');
   const groups = groupMembers(answered, ([, result]) => cardKey(result));

@@ -134,7 +134,7 @@ function sharesOf<T>(all: readonly T[], count: number): readonly (readonly T[])[
   );
 }
 
-/** Removes the silent nodes at the ends of paths. */
+/** Removes the silent nodes from which no link leads on. */
 function withoutTails(paths: Paths): Paths {
   const goesOn = new Set(paths.edges.map(({ from }) => from));
   const tails = new Set(paths.nodes.filter(({ kind, id }) => kind === 'silent' && !goesOn.has(id)).map(({ id }) => id));

@@ -20,7 +20,7 @@ const directions = lazyView(
   () => null,
 );
 
-/** Merged path graph of all probes, and path ends; first both directions of a check between two probes. */
+/** The paths of the probes as one graph, and their ends; first both directions of a check between two probes. */
 export function TracerouteView({ check, rows, isAll, summary, nameOf, onChoose }: ViewProps): JSX.Element {
   const results = resultsOf<'traceroute'>({ rows });
   // All paths are passed to the graph at once, and it grows part by part: otherwise each added path would lay out the

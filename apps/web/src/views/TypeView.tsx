@@ -43,12 +43,12 @@ function overFamilies(props: ViewProps): ViewProps {
   };
 }
 
-/** Fields that charts, graph and cards show. */
+/** Without any of these fields, a result has nothing to show in charts, graph and cards. */
 const SHOWN = ['packets', 'timings', 'hops', 'attempts', 'rcode', 'ip'];
 
 /**
- * A chart that is not shown whole begins with rows that have something to show. The outcome does not tell which: at the
- * deadline a probe has timed out with the results that it had until then, often none.
+ * 0 for a result with something to show, else 1. The outcome does not tell: a probe that has timed out may have some
+ * results or none.
  */
 function rank(result: Result): number {
   return SHOWN.some((name) => Object.keys(result[name] ?? {}).length > 0) ? 0 : 1;

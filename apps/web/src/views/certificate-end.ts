@@ -10,7 +10,7 @@ interface Lifetime {
 }
 
 /**
- * True if a certificate is in the last days of its validity, like the finding `certificate_expires_soon`.
+ * True if a certificate is in the last days of its validity, like the finding `certificate_expires_soon`, or past it.
  *
  * @param left whole days
  * @param finishedAt time of the measurement, ISO 8601

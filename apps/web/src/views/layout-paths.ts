@@ -53,7 +53,9 @@ export function layOutPaths(paths: Paths): PathLayout {
   return { nodes: new Map(nodes), columns: columns.length, rows: most - least + 1 };
 }
 
-/** Places each node of a column at the mean of its neighbours, keeping order and a distance of at least one row. */
+/**
+ * Places the nodes of a column near the means of their neighbours, in the order of these and one row apart at least.
+ */
 function settle(
   column: PathNode[],
   rows: Map<string, number>,

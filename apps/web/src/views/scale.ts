@@ -1,8 +1,8 @@
-/** A scale from zero to a round number at or above the largest value. */
+/** A scale from zero to a round number near or above the largest value. */
 export interface Scale {
   readonly max: number;
   readonly ticks: readonly number[];
-  /** Length as a percentage of the scale. */
+  /** Length as a percentage of the scale, at most 100. */
   readonly percent: (value: number) => number;
 }
 

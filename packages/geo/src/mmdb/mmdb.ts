@@ -42,8 +42,8 @@ export async function readMmdb(buffer: Buffer): Promise<Mmdb> {
 }
 
 /**
- * Opens a file of the bundled data, which never changes: it stays on disk, and only a sample of it is verified. A
- * lookup throws if the file becomes unreadable.
+ * Opens a file that does not change, such as one of the bundled data: it stays on disk, and only a sample of it is
+ * verified. A lookup throws if the file becomes unreadable.
  *
  * @throws {Error} with the fault of the file
  */

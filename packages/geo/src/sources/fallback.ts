@@ -10,7 +10,7 @@ import { coordinatesOf, countryCodeOf, label, type Facts } from '../facts.ts';
 import type { GeoLog } from '../geo-log.ts';
 import { geoipLiteFolder, requireFromGeo } from './package-folders.ts';
 
-/** geoip-lite: old data without a licence key or a download; takes more than 100 MB of memory from its first use. */
+/** geoip-lite: a package with old data, which `load` reads. */
 export interface Fallback extends Credited {
   readonly state: () => 'idle' | 'loading' | 'ready' | 'missing';
   /** Reason why the fallback is unavailable; null if it is available or not loaded yet. */

@@ -9,6 +9,7 @@ export interface GeoSource {
   readonly origin: 'operator' | 'bundled';
   /**
    * `idle`: not loaded before there is a need. `stale`: the file has become unusable, its last good reading answers.
+   * `missing`: there is no usable data.
    */
   readonly state: 'ready' | 'stale' | 'missing' | 'idle' | 'loading';
   /** Why it is stale or missing; null otherwise. */

@@ -45,7 +45,7 @@ export function isUserAgent(name: string): boolean {
 
 function authorizationOf(raw: RawHttp | undefined, refusals: Refusals): string | undefined {
   const { basic_auth: basic, authorization: other } = raw ?? {};
-  /** Like Prometheus, trims whitespace around a secret. */
+  /** Text of a file, without whitespace around it. */
   const fileOf = (owner: object | undefined, path: string, option: string): string | undefined =>
     refusals.textOf(owner, path, option)?.trim();
   if (basic !== undefined) {

@@ -7,8 +7,8 @@ import { planTls } from './tls.ts';
 const PATH = 'http.oauth2';
 
 /**
- * The credentials with which the agent requests a token before each probe, as blackbox_exporter does; undefined if the
- * module has none.
+ * The credentials with which the agent requests a token before each probe; undefined if the module has none. Faults go
+ * to `refusals`.
  */
 export function planOAuth2(raw: RawHttp | undefined, refusals: Refusals): OAuth2Grant | undefined {
   const grant = raw?.oauth2;

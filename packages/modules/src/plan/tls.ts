@@ -54,8 +54,8 @@ export function planTls(raw: RawTls | undefined, path: string, refusals: Refusal
 }
 
 /**
- * The certificate of the client: it and its key are both needed, as in the client of Prometheus. Undefined if the
- * module names neither or only one, or if a file cannot be read.
+ * The certificate of the client and its key. Undefined if the module names neither or only one, or if a file cannot be
+ * read; faults go to `refusals`.
  */
 function identityOf(raw: RawTls | undefined, path: string, refusals: Refusals): TlsIdentity | undefined {
   const { cert_file: certFile = '', key_file: keyFile = '' } = raw ?? {};

@@ -110,7 +110,7 @@ function requestRules(module: HttpModule, timeoutMs: number): RequestRules {
   const name = tlsOptions.serverName ?? host?.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
   return {
     timeoutMs,
-    // Like blackbox_exporter, verify the certificate for the name in the Host header.
+    // Verify the certificate for the name in the Host header, unless the module names another.
     tls: { ...tlsOptions, ...(name === undefined ? {} : { serverName: name }) },
     ...(isClients(module) ? {} : { method, headers }),
     ...(host === undefined ? {} : { host }),

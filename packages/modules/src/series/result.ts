@@ -13,7 +13,7 @@ export type AnyResult = Partial<Omit<CommonResult, 'result'>> & { readonly resul
 /** A result in terms of a module. */
 export interface Reading {
   readonly success: boolean;
-  /** Reason of the failure; empty for a success. */
+  /** Reasons of the failure; empty for a success. */
   readonly reasons: readonly string[];
 }
 

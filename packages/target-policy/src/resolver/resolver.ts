@@ -28,7 +28,7 @@ export interface NameResolver {
 export interface NameResolverOptions {
   /** `address`, `address:port` or `[address]:port`, in order; empty for those of the system. */
   readonly servers: readonly string[];
-  /** Wait for the first answer of each server; each further round waits twice as long. */
+  /** Wait for each server in the first round; each further round waits twice as long as the one before. */
   readonly timeoutMs?: number;
   /** Rounds over all servers. */
   readonly tries?: number;

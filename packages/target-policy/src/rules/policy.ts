@@ -7,8 +7,7 @@ import { refusal, type Refusal } from './refusal.ts';
 /** The operator's additions to the built-in rules; never set by clients. */
 export interface TargetPolicyOptions {
   /**
-   * Exact CIDRs or addresses that may be measured although the table or the agent's own lists refuse them. The rules
-   * for names still apply.
+   * Exact CIDRs or addresses that may be measured although the table refuses them. The rules for names still apply.
    */
   readonly allow?: readonly string[];
   /** Lets `allow` open link-local and metadata addresses too: access to those may give control of the machine. */

@@ -4,7 +4,7 @@ import type { JSX } from 'preact';
 import { plural } from '../../format.ts';
 import { placesOf } from './places.ts';
 
-/** Buttons for the countries, networks and tags of the probes that are online, with their number of probes. */
+/** Buttons for the countries, networks and tags of the probes that are not offline, with their number of probes. */
 export function Places(props: {
   readonly probes: Probes;
   /** Text of the field `locations`. */

@@ -2,7 +2,7 @@ import type { Probe, Probes } from '@vantage/contract';
 
 import { compareNames, countryName } from '../../format.ts';
 
-/** A place that `locations` can name, with its number of probes that are online. */
+/** A place that `locations` can name, with its number of probes that are not offline. */
 export interface SelectablePlace {
   readonly code: string;
   readonly name: string;
