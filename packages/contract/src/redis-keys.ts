@@ -1,6 +1,6 @@
 /**
- * All Redis keys and channels with their writers. Keys with the same hash tag, in braces, are in one slot of a Redis
- * Cluster. An agent's Redis user can access `p:{<probe>}:*` only.
+ * All Redis keys and channels. Keys with the same hash tag, in braces, are in one slot of a Redis Cluster. An agent's
+ * Redis user can access `p:{<probe>}:*` only. Gateways are parts of coordinators.
  */
 export const redisKeys = {
   /**

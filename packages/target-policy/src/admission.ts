@@ -149,7 +149,7 @@ function judgeAnswer(name: string, text: string, judge: Judge): Refusal | undefi
 
 /**
  * Why an address is refused; undefined if it is not. The agent's Redis comes first, because no exception allows it;
- * then the operator's exceptions, which override the agent's own lists.
+ * then the operator's lists, whose exceptions override the agent's own lists, but for broadcast addresses.
  */
 function judgeAll(
   address: Address,

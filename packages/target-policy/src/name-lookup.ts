@@ -20,7 +20,7 @@ const MAX_ADDRESSES = 100;
 
 /**
  * Lookups whose results are shown but never connected to. An abort by `signal` counts as a failure. A PTR record is
- * untrusted text: `forward` only queries names that the rules for names allow.
+ * untrusted text: `forward` only queries names that the built-in rules for names allow.
  */
 export function createNameLookup({ resolver, showPrivateAddresses }: NameLookupOptions): NameLookup {
   const policy = createTargetPolicy();
