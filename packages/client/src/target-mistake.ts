@@ -96,7 +96,7 @@ function fixesOf(
   return [...tcp, { type, host, ...record }];
 }
 
-/** In place of other records of an address. */
+/** Checks of an address in place of one of its records that do not exist. */
 function addressFixes(host: string): readonly TargetFix[] {
   return [
     { type: 'dns', host, recordType: 'PTR' },

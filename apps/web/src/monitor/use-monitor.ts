@@ -65,7 +65,7 @@ async function observeMonitor(
       monitor = await client.monitor(name, { signal });
       render();
     } catch (error) {
-      // Shown when the event stream is refused, too.
+      // A final refusal is shown if the event stream is refused, too.
       if (isFinalRefusal(error)) return;
       [isAgain, waitMs] = [true, retryAfterMs(error, READ_AGAIN_MS)];
     } finally {

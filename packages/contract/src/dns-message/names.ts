@@ -37,7 +37,7 @@ export function uncachedName(neighbour: string): string | undefined {
   return labels.length < 2 ? undefined : `${uncachedTopLevelDomain()}${labels.at(-1)}`;
 }
 
-/** Makes up a top-level domain that does not exist. */
+/** Makes up a top-level domain: by chance alone, it would exist. */
 export function uncachedTopLevelDomain(): string {
   const letters = Array.from({ length: 16 }, () => Math.floor(Math.random() * 26).toString(36));
   return `${letters.join('')}.`;
