@@ -4,7 +4,7 @@ import { isatty } from 'node:tty';
 
 /** Writes lines to a file, a pipe or a terminal. A full disk or a stalled reader drops lines instead of blocking. */
 export interface TextOutput {
-  /** Never throws. Does not wait for the reader, if `withoutBlocking` could do it. `line` ends with a line feed. */
+  /** Never throws; may wait for a terminal that `withoutBlocking` cannot reopen. `line` ends with a line feed. */
   readonly write: (line: string) => void;
   /** Lines dropped since the start. */
   readonly dropped: () => number;
