@@ -63,7 +63,7 @@ export function watchDisk(folder: string, { report, onSpaceAvailable }: DiskWatc
   return () => clearInterval(timer);
 }
 
-/** @throws Error with a sentence for the user if no files can be written to the folder */
+/** @throws Error with a sentence for the user if the disk of the folder counts as full */
 export async function refuseFullDisk(folder: string): Promise<void> {
   const left = await readLeft(folder);
   const usedUp = resources.find(({ name, full }) => left[name] < full);

@@ -37,7 +37,7 @@ export interface Geo {
   readonly lookUp: LookUpPlace;
   /**
    * Queries the registry for the network of an address, so that `lookUp` has it. Takes at most `rdapTimeoutMs` and
-   * never rejects; does nothing if the network is known already, or without an RDAP server.
+   * never rejects; does nothing without an RDAP server, for a special address, or if `Rdap.prepare` sends no query.
    */
   readonly prepare: (address: string) => Promise<void>;
   /** The data sources except RDAP, the operator's files first. */
