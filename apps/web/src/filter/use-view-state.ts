@@ -6,10 +6,13 @@ import { readView, writeView, type ViewState } from './view-state.ts';
 export function useViewState(): readonly [ViewState, (change: Partial<ViewState>) => void] {
   const [view, setView] = useState(() => readView(location.search));
   useEffect(() => {
+    const { pathname } = location;
     // Browsers limit the rate of changes; the URL follows the last one.
     const timer = setTimeout(() => {
       const search = writeView(view);
-      if (search !== location.search) history.replaceState(history.state, '', `${location.pathname}${search}`);
+      // After a navigation the query is that of another page, also before this one is removed.
+      if (pathname === location.pathname && search !== location.search)
+        history.replaceState(history.state, '', `${location.pathname}${search}`);
     }, 100);
     return () => clearTimeout(timer);
   }, [view]);

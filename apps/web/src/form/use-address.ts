@@ -20,7 +20,10 @@ export function useAddress(isKept: boolean, form: FormDefinition, host: string, 
   useEffect(() => {
     // A link stays as it is until the user changes something.
     if (!isKept || query === written.current) return undefined;
+    const { pathname } = location;
     const timer = setTimeout(() => {
+      // After a navigation the query is that of another page, also before this one is removed.
+      if (pathname !== location.pathname) return;
       written.current = query;
       replaceQuery(query);
     }, PAUSE_MS);
