@@ -13,8 +13,8 @@ export interface Circle {
 const IMPORT = /\b(?:from|import)\s*\(?\s*'(\.[^']*)'/g;
 
 /**
- * Finds the imports by which two children of one room need each other. Without them the children of every room can be
- * layered so that no import goes upward.
+ * Finds the relative imports by which two children of one room need each other. Without them the children can be layered
+ * so that none goes upward. Imports by the name of a package do not count.
  *
  * @param sources paths from the root of the repository, and their text
  */

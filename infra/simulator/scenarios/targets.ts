@@ -12,7 +12,7 @@ const deaf: Truth = {
 /** Of a target that answers echo requests, but not the packets of the trace. */
 const echoAlone: Truth = { finds: [{ code: 'path_cut' }], verdicts: ['degraded'], pathMtu: null };
 
-/** Linux: one error per second to each address, after a burst of six. */
+/** As Linux over IPv4, here for both families: one error per second to each address, after a burst of six. */
 const linuxLimit = { perSecond: 1, burst: 6 };
 /** Packets over the rate limit are not lost, but indistinguishable from lost ones. */
 const limited: Truth = { may: ['loss_at_target'] };

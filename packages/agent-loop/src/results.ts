@@ -23,7 +23,7 @@ export interface ResultWriter {
 
 /** Receives the results of a job. */
 export interface ResultOutlet {
-  /** Replaces an older partial result of the check that is not sent yet. */
+  /** Queues a partial result in place of an older one of the check; ignores one above `MAX_RESULT_BYTES`. */
   readonly partial: (check: string, data: string, deadlineAt: number) => void;
   /** Resolves when the result is confirmed, by Redis or the gateway, or dropped. Never rejects. */
   readonly final: (check: string, data: string, deadlineAt: number) => Promise<void>;

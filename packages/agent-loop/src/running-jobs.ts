@@ -11,7 +11,7 @@ export interface RunningJobs {
    * Runs a job.
    *
    * @param work gets a signal that aborts when the agent must stop now, or when the job is withdrawn
-   * @returns false if the job was withdrawn
+   * @returns false if the job was withdrawn before the agent had to stop; rejects if `work` does
    */
   readonly run: (id: string, work: (signal: AbortSignal) => Promise<void>) => Promise<boolean>;
   readonly ids: () => readonly string[];

@@ -38,7 +38,7 @@ export function findSlower(pairs: readonly Pair[], seen: readonly Seen[]): reado
 
 /**
  * @param own one difference of each probe at which this family is slower
- * @param compared number of probes that measured both
+ * @param compared number of probes that measured both with the same outcome
  */
 function slowerFinding(family: Family, own: readonly Seen[], compared: number): FindingDraft {
   const probes = probesIn(own);

@@ -7,7 +7,7 @@ export interface SpanContext {
   readonly traceFlags: number;
 }
 
-/** True for the one form that is written here; other values are ignored, not rejected. */
+/** True for a `traceparent` of version 00, with any flags; other values are ignored, not rejected. */
 export function isTraceparent(value: unknown): value is string {
   return typeof value === 'string' && TRACEPARENT.test(value);
 }

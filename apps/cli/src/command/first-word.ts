@@ -49,7 +49,7 @@ export function expectedOf(wrong: string | undefined, allowed: readonly string[]
   return `expected one of ${allowed.join(', ')}${meant === undefined ? '' : `; did you mean "${meant}"?`}`;
 }
 
-/** The command for a target that was written in place of a command; undefined for other words. */
+/** The command for a word like a URL, a dotted name or an address, written in place of a command; else undefined. */
 function checkOf(word: string): string | undefined {
   if (/^https?:\/\/./i.test(word)) return `vantage http ${word}`;
   return /^[\w-]+(\.[\w-]+)+$|^[\da-f]*:[\da-f:.]+$/i.test(word) ? `vantage ping ${word}` : undefined;

@@ -105,8 +105,9 @@ export const MISSED_AFTER_MS = 20_000;
 const MAKE_UP_WITHIN_MS = 60_000;
 
 /**
- * The time of the next tick after a missed one, or of the first one while an alarm is on, milliseconds since the epoch:
- * within `MAKE_UP_WITHIN_MS` even for a long interval, and spread, so that monitors do not run all at once.
+ * The time of the next tick after a missed one, or of the first tick of a definition that is written while an alarm is
+ * on, milliseconds since the epoch: within `MAKE_UP_WITHIN_MS` even for a long interval, and spread, so that monitors do
+ * not run all at once.
  */
 export function tickAfterMissed(nowMs: number, { name, everyMs }: Pick<MonitorDefinition, 'name' | 'everyMs'>): number {
   const madeUpMs = firstTickAfter(nowMs, { name, everyMs: Math.min(everyMs, MAKE_UP_WITHIN_MS) });

@@ -24,7 +24,7 @@ export function withValue(values: FormValues, name: string, value: string | bool
   return { ...values, ...(other === undefined || value === '' ? {} : { [other]: '' }), [name]: value };
 }
 
-/** Builds the body of `POST /check`. Unparsable values are sent as typed, so that the service reports the error. */
+/** Builds the body of `POST /check`. Numbers that cannot be parsed are sent as text: the service reports the error. */
 export function requestOf(form: FormDefinition, host: string, values: FormValues): Request {
   const fields = entriesOf(form.fields, values, (name) => name);
   const selection = entriesOf(form.selection, values, (name) => name);

@@ -5,7 +5,7 @@ const USER_INFO = /^(?:[\w.~!$&'()*+,;=:@-]|%[0-9a-f]{2})*$/i;
 /** The zone of an IPv6 address, RFC 6874. */
 const ZONE = /%25(?:[\w.~-]|%[0-9a-f]{2})*(?=\])/i;
 
-/** True if `Parse` of Go's `net/url` accepts the text. */
+/** True if the text passes the main checks of `Parse` of Go's `net/url`; releases of Go differ in rare forms. */
 export function isGoUrl(text: string): boolean {
   const [, beforeFragment = '', fragment = ''] = /^([^#]*)#?(.*)$/s.exec(text)!;
   if (/(?=\p{ASCII})\p{Cc}/u.test(text) || text.startsWith(':') || BROKEN_ESCAPE.test(fragment)) return false;

@@ -17,7 +17,7 @@ import type { UploadBudget } from './uploads.ts';
 export interface AgentConnection {
   readonly probe: string;
   readonly instance: string;
-  /** Grows with each connection of the agent. Negative for one that only reports last results: all others are newer. */
+  /** Grows with each connection of a key. Negative for one that only reports last results: all others are newer. */
   readonly counter: number;
   readonly fingerprint: string;
   /** How often the probe had been suspended when the agent connected. */

@@ -100,7 +100,7 @@ async function evaluateNext(dependencies: EvaluationDependencies, name: string):
   const described = events.map((event) => describeEvent(event, state, facts));
   const paths = await pathsOf(dependencies, check, before, reading);
   if (paths?.change !== undefined) described.push(pathEvent(paths.change, state, facts));
-  // Of a state that is not reported nothing follows.
+  // A change of state that is not reported is an event without a message or a traceroute.
   const [event, other] = described.filter(
     ({ kind }) => kind === 'path' || (kind === 'state' && isReported(change, before)),
   );

@@ -1,6 +1,6 @@
 import type { Request } from './messages.ts';
 
-/** Requests without a response or urgency: they are sent with the next one, or alone after `WITHIN_MS`. */
+/** Requests without a response or urgency: sent before the next urgent one, or `WITHIN_MS` after the first of them. */
 export interface Unhurried {
   readonly add: (request: Request) => void;
   /** Sends them now, in their order. */

@@ -1,6 +1,6 @@
 import { isSilent, type Step, type Trace } from '../trace.ts';
 
-/** A run of rounds, from 0, the end not included. */
+/** A range of rounds, or of entries of a hop, as indexes counted from 0, the end not included. */
 export type Span = readonly [start: number, end: number];
 
 /**
