@@ -1,21 +1,25 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { afterEach, describe, expect } from '@jest/globals';
 
 import { itInBrowser } from '../../../apps/web/test/it-in-browser.ts';
-import { here, openBrowser } from '../../../apps/web/test/browser.ts';
+import { openBrowser } from '../../../apps/web/test/browser.ts';
 import { recordTasks } from './main-thread.ts';
 
 describe('a recording of the main thread', () => {
-  let browser: Awaited<ReturnType<typeof openBrowser>>;
+  // A browser holds one recording, and one whose page crashed may not have ended yet: each test has its own.
+  let browser: Awaited<ReturnType<typeof openBrowser>> | undefined;
 
-  beforeAll(async () => {
-    if (here.missing === null) browser = await openBrowser();
+  const start = async (): Promise<NonNullable<typeof browser>> => (browser = await openBrowser());
+
+  afterEach(async () => {
+    await browser?.close();
+    browser = undefined;
   });
-  afterAll(async () => browser?.close());
 
   itInBrowser('leaves nothing at its browser, which may have many pages', async () => {
+    const browser = await start();
     const page = await browser.newPage();
     const before = browser.listenerCount('disconnected');
     const end = await recordTasks(page);
@@ -26,7 +30,7 @@ describe('a recording of the main thread', () => {
   });
 
   itInBrowser('fails when its page crashes, whose tasks would be too few', async () => {
-    const page = await browser.newPage();
+    const page = await (await start()).newPage();
     const end = await recordTasks(page);
     const crashed = new Promise((resolve) => void page.once('error', resolve));
     // Chromium ends the renderer at this address, so the navigation gets no answer.
@@ -37,6 +41,7 @@ describe('a recording of the main thread', () => {
   });
 
   itInBrowser('says how its browser ended, if it did so long before', async () => {
+    const browser = await start();
     const page = await browser.newPage();
     const end = await recordTasks(page);
     const gone = once(browser.process()!, 'exit');
@@ -49,9 +54,8 @@ describe('a recording of the main thread', () => {
     await expect(end()).rejects.toThrow(/^the browser ended, exit status 1\d\d$/);
   });
 
-  // The one before has ended the shared browser.
   itInBrowser('fails when its browser ends between the confirmed end and the last events', async () => {
-    const ending = await openBrowser();
+    const ending = await start();
     const page = await ending.newPage();
     const session = await page.createCDPSession();
     const send = session.send.bind(session) as (method: string, ...rest: unknown[]) => Promise<unknown>;
