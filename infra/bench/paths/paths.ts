@@ -17,7 +17,7 @@ interface Part {
 const parts: Readonly<Record<string, Part>> = {
   model: { description: 'the search for all paths without sockets: 1,000 runs of each shape', run: findsAllModelled },
   scamper: {
-    description: 'all paths compared with scamper’s tracelb over the same networks',
+    description: 'all paths compared with scamper’s tracelb over networks of the same shapes',
     run: (peers) => {
       const scamper = peers.path('scamper');
       if (scamper === undefined) throw new Error('scamper is missing: apt-get install scamper');

@@ -29,8 +29,8 @@ export interface AdmissionOptions {
    */
   readonly ownAddresses: () => OwnAddresses;
   /**
-   * The servers of the agent's Redis: those configured, and the addresses at which it was reached. No exception allows
-   * one.
+   * The servers of the agent's Redis, or its proxy or gateway: those configured, and the addresses at which they were
+   * reached. No exception allows one.
    */
   readonly redis: () => readonly ProtectedEndpoint[];
   readonly haveIpv4: () => boolean;

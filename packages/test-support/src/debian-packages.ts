@@ -17,7 +17,7 @@ export interface UnpackedPackages {
 
 const run = promisify(execFile);
 
-/** Why packages are not available on this machine; null if they are. Each set has a separate folder. */
+/** Downloads and unpacks each set into a separate folder, unless it is there. Returns why not; null if all are there. */
 export async function packagesMissing(...sets: readonly (readonly string[])[]): Promise<string | null> {
   const tools = ['apt-get', 'dpkg', 'flock'].filter((program) => systemPath(program) === undefined);
   if (tools.length > 0) return `${tools.join(', ')} of Debian not found`;

@@ -15,7 +15,7 @@ import { scamperLinks } from './scamper.ts';
 import { kinds, shapes, type Shape } from './shapes.ts';
 import { truthOf, type Links } from './truth.ts';
 
-/** Number of networks per shape; each is measured by four probes. */
+/** Number of networks per shape and tool; each is measured by four probes. */
 const NETWORKS = 10;
 /** Concurrent checks of one probe. */
 const AT_ONCE = 12;
@@ -26,7 +26,7 @@ const AT_ONCE = 12;
 const LARGE_BYTES = 200;
 type Found = ReadonlyMap<string, Links>;
 
-/** `flows: "all"` and scamper’s `tracelb` over the same networks: links found, links invented, packets. */
+/** `flows: "all"` and scamper’s `tracelb` over networks of the same shapes: links found, links invented, packets. */
 export async function findsAllPaths(scamper: string): Promise<readonly Figure[]> {
   const plans = shapes.flatMap((shape) =>
     TOOLS.flatMap((tool) => Array.from({ length: NETWORKS }, () => ({ shape, tool }))),

@@ -64,6 +64,6 @@ export interface ReceiveBounds {
   readonly bodyCapOf: (head: Head) => number;
   /** Called with the body bytes that are read. */
   readonly onBody?: ((bytes: Uint8Array) => void) | undefined;
-  /** Called with the number of bytes to which the receive window is limited. */
+  /** Limits the receive window to about this number of bytes still to come, where the socket allows it. */
   readonly limitReceived: (bytes: number) => void;
 }

@@ -43,7 +43,8 @@ export function readStatusLine(line: string, deviates: Deviates): StatusLine | u
 }
 
 /**
- * Adds a header line to the list of alternating names and values; one without a name or colon is left out.
+ * Adds a header line to the list of alternating names and values, or a line that begins with a blank (a fold) to the
+ * last value. A line without a name or colon is left out, and a fold before any header.
  *
  * @returns false for a line with NUL (RFC 9110 section 5.5)
  */

@@ -68,7 +68,8 @@ function endsWayOf({ trace, ip, answered }: PathRefusal): boolean {
   const isRefused = ({ kind }: WayNode): boolean => kind === 'refused';
   const told = brokenWaysOf(trace.branching, trace.fullTtl).filter(({ last }) => isRefused(last));
   if (ip !== null) return refusals.some(({ from }) => from === ip) || told.some(({ last }) => last.ip === ip);
-  // Routers with withheld addresses differ by the hop of the error only.
+  // A withheld address identifies no router: all that withhold theirs must be reported, or the error itself be one of a
+  // dead way.
   const hidden = trace.branching.filter((node) => isRefused(node) && node.ip === null);
   const isToldOfAll = hidden.length > 0 && hidden.every((node) => told.some(({ last }) => last.index === node.index));
   return isToldOfAll || refusals.some((refusal) => refusal === answered?.icmp);

@@ -97,9 +97,8 @@ async function createCheck(
 }
 
 /**
- * Starts a check if the rate limits admit it. On a single server, the start may be pipelined with the rate-limit
- * command: Redis runs the two in this order, and such a start has no effect unless the rate-limit script has written
- * the grant.
+ * Starts a check if the rate limits admit it. On a single server, the start may be pipelined behind the rate-limit
+ * command: Redis runs that one first, and the start has no effect unless the rate-limit script has written the grant.
  *
  * @returns false if the check is not admitted
  */

@@ -47,7 +47,7 @@ export function streamLines(socket: Socket, signal: AbortSignal): LineStream {
 
 interface LineBuffer {
   readonly push: (bytes: Buffer) => void;
-  /** The next line; undefined if none is complete. */
+  /** The next line; undefined if none is complete. With `hasEnded`, a rest without a line feed is the last line. */
   readonly take: (hasEnded: boolean) => Uint8Array | undefined;
   /** True if the data exceeded the limit. */
   readonly isFull: () => boolean;
