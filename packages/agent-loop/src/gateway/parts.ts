@@ -1,18 +1,19 @@
-import { screenshotJobId, type AgentHello, type GatewayMessage, type GatewayWelcome } from '@vantage/contract';
+import { screenshotJobId, type AgentHello, type GatewayMessage } from '@vantage/contract';
 
 import { listenAbandoned } from '../abandoned.ts';
 import type { AgentLoopOptions } from '../agent-loop.ts';
 import { createAgentClock, type AgentClock } from '../clock.ts';
 import type { JobRunner, Work } from '../job-runner.ts';
-import { createLosses, type Losses } from '../losses.ts';
+import type { Losses } from '../losses.ts';
 import { createResults, type ResultOutlet, type Results } from '../results.ts';
-import { createRunningJobs, type RunningJobs } from '../running-jobs.ts';
+import { createRunningJobs } from '../running-jobs.ts';
 import { createDial, type DialOptions } from './dial.ts';
 import { createGivenJobs, type GivenJobs } from './given-jobs.ts';
 import { createGatewayLink, type GatewayLink } from './link.ts';
 import { createGatewayWriter } from './result-writer.ts';
-import type { AgentIdentity, Closed, Session } from './session.ts';
+import type { AgentIdentity, Session } from './session.ts';
 import { createTimeQuestions } from './time-questions.ts';
+import { watchConnections } from './watch-connections.ts';
 
 export interface GatewayLoopOptions
   extends
@@ -45,14 +46,6 @@ export interface PartsOptions {
 
 /** Readings of the clock after each connection: a slow one is corrected by a faster one. */
 const READINGS = 3;
-/**
- * Code of a connection that ended without a close frame (RFC 6455 section 7.1.5); a gateway that stops or refuses the
- * agent sends one.
- */
-const WITHOUT_CLOSE_FRAME = 1_006;
-/** Refusals of an agent whose probe was suspended or removed, or is another agent's now. */
-const REFUSED_PROBE = /^(suspended|unknown-probe|unknown-key)$/;
-
 export function createParts(
   options: GatewayLoopOptions,
   runner: JobRunner,
@@ -96,7 +89,7 @@ export function createParts(
     onReady(on);
     results.resume();
   };
-  const connections = watchConnections(running, writer.lost);
+  const connections = watchConnections({ withdraw: running.withdraw, session, onEnded: writer.lost });
   const link = createGatewayLink({
     dial: createDial(options),
     identity,
@@ -111,45 +104,12 @@ export function createParts(
     onLost: connections.ended,
     onHopeless: () => options.onHopeless?.(),
   });
-  return { runner, work, clock, results, jobs, link, instability: connections.reason };
+  return { runner, work, clock, results, jobs, link, instability: connections.instability };
 }
 
 async function setClock(clock: AgentClock): Promise<void> {
   await clock.read(true);
   for (let reading = 1; reading < READINGS; reading += 1) await clock.read();
-}
-
-/** Counts connections that were of use and broke off, and ends the jobs of a probe that was suspended or removed. */
-function watchConnections(
-  { withdraw }: RunningJobs,
-  onEnded: (session: Session) => void,
-): {
-  readonly welcomed: (session: Session, welcome: GatewayWelcome) => void;
-  readonly ended: (session: Session, end: Closed) => void;
-  readonly reason: Losses['reason'];
-} {
-  const losses = createLosses('the gateways');
-  const used = new WeakSet<Session>();
-  let latest: Session | undefined;
-  let known: number | undefined;
-  return {
-    welcomed: (session, { suspensions = known }) => {
-      used.add(session);
-      latest = session;
-      losses.restored();
-      // The probe was suspended and resumed while this agent was not connected.
-      if (known !== undefined && suspensions !== known) withdraw();
-      known = suspensions;
-    },
-    ended: (session, { code, reason }) => {
-      if (code === WITHOUT_CLOSE_FRAME && used.has(session)) losses.note();
-      // A later session has taken the place of this one, or this one was an attempt that failed.
-      if (session !== latest) losses.restored();
-      onEnded(session);
-      if (code === 4403 || (code === 4401 && REFUSED_PROBE.test(reason))) withdraw();
-    },
-    reason: losses.reason,
-  };
 }
 
 function afterRetirement(isIdle: boolean): Pick<AgentHello, 'yields' | 'reports'> {
