@@ -72,8 +72,8 @@ export interface AppOptions {
   /** False for private, loopback and other special addresses. */
   readonly isPublicAddress: (address: string) => boolean;
   /**
-   * Shared store of the rate limits of all coordinators; has no offline queue and a command timeout. If undefined,
-   * limits are counted in memory.
+   * Store of the rate limits, shared by all coordinators: a connection with a command timeout and without an offline
+   * queue. If undefined, limits are counted in memory.
    */
   readonly rateLimitRedis: Redis | undefined;
   readonly rateLimits: RateLimits;

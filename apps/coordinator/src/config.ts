@@ -77,7 +77,7 @@ const publicUrl: VariableKind<string> = {
     if (search !== '' || hash !== '' || username !== '' || password !== '') {
       throw new Error('must have no query, fragment or credentials');
     }
-    // Routes are also served without the prefix of the base URL; such a prefix would make paths ambiguous.
+    // Routes are also served without the prefix, so a prefix that is a path of the service would be ambiguous.
     const [, first = ''] = pathname.split('/');
     if (ownPaths.has(first)) throw new Error(`must not have the path prefix /${first}, which is a path of the service`);
     return checked;

@@ -125,7 +125,7 @@ interface Options {
   readonly output: Output;
 }
 
-/** Parses a command and its arguments. Each fault is a line that names what it is about. */
+/** Parses a command and its arguments. Each fault is a line that names the wrong or missing argument. */
 export function readArguments(args: readonly string[], validators: ProbeValidators): Parsed {
   const [word = '', ...rest] = args;
   if (!isCommand(word))

@@ -24,7 +24,7 @@ import { ensureTls, readCa } from './tls/tls-folder.ts';
  *
  * @param args the command (`invite`, `approve`, `offer`, `metrics`, `suspend`, `resume`, `add`, `rotate`, `enable`,
  *   `remove`, `list`, `tls`) and its arguments
- * @returns the exit code: 0 success, 1 a failure, or nothing was found or to be done, 2 invalid arguments
+ * @returns the exit code: 0 success, 1 failure or nothing to do, 2 invalid arguments
  */
 export async function runProbeAdmin(
   args: readonly string[],
@@ -168,7 +168,7 @@ async function endSuspension(parts: AdminParts, id: string): Promise<AdminResult
   return { said: [`Probe ${id} is resumed.`], warnings: limits(parts, id), done: true };
 }
 
-/** Removes the agent's key and, if this login may, Redis user first: it then no longer writes to the probe's keys. */
+/** Removes the agent's key and (if this login may) Redis user first, so that it no longer writes to the probe's keys. */
 async function remove(parts: AdminParts, id: string): Promise<AdminResult> {
   const hadAgent = await forgetAgent(parts.redis, id);
   const hadUser = !parts.limited && (await currentUser(parts.nodes, id)) !== undefined;

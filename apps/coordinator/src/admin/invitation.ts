@@ -48,7 +48,7 @@ export interface AgentCommands {
   readonly bareHost: string;
 }
 
-/** The commands that start an agent with a token, for a shell. The time to stop is that of infra/agent/compose.yml. */
+/** Shell commands that start an agent with a token. `--stop-timeout` is `stop_grace_period` of infra/agent/compose.yml. */
 export function invitationCommands(id: string, url: string, token: string, image: string): AgentCommands {
   const variables = [`VANTAGE_URL=${quote(url)}`, `VANTAGE_TOKEN=${token}`];
   return {

@@ -76,7 +76,7 @@ export class CheckExpiry {
       deadlines.forget(id, stored);
     };
     this.#dependencies = { ...dependencies, deadlines: { ...deadlines, forget } };
-    // The next server may lack the completions.
+    // After a failover, the new master may lack the completions.
     redis.on('close', () => this.#ended.clear());
   }
 

@@ -17,7 +17,7 @@ const ADDRESS = 'clientAddress';
  */
 export function clientAddress(request: Request): string {
   const { locals } = request.res!;
-  // A request asks several times, and Express reads all proxies each time.
+  // Kept, because it is needed several times per request, and Express evaluates the header each time.
   const address = (locals[ADDRESS] ??= canonicalAddress(request.ip ?? '')) as string | undefined;
   if (address !== undefined) return address;
   throw new HttpProblem('invalid-http', 'The address of the caller in X-Forwarded-For is not an IP address.');

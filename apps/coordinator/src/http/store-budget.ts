@@ -12,7 +12,7 @@ const LEAST_MS = 500;
 
 /** Bounds the total time that a request waits for Redis. */
 export interface StoreBudget {
-  /** Begins the time again: that of the transfer of a body does not count. */
+  /** Restarts the budget: the transfer of a body does not count. */
   readonly restart: () => void;
   /**
    * @param moreMs additional time, such as a wait that the client requested

@@ -151,7 +151,7 @@ async function recordOf(records: ProbeRecords, id: string): Promise<ProbeRecord 
 
 type SeenPlace = Partial<Pick<Place, 'countryCode' | 'city' | 'latitude' | 'longitude' | 'isp' | 'asn'>>;
 
-/** @param json of the location that the geo data has for the address of an agent */
+/** @param json the location of an agent's address by the geo data */
 export function readPlace(json: string | undefined): SeenPlace | undefined {
   return json === undefined ? undefined : (JSON.parse(json) as SeenPlace);
 }

@@ -21,7 +21,7 @@ export interface ProxiesConfig {
 
 /** Two requests to `/me`, as the service and this machine see them. */
 export interface Sighting {
-  /** Client address by the service. */
+  /** Client address that the service returned. */
   readonly seen: string;
   /** The same of a request with a forged `X-Forwarded-For`. */
   readonly seenForged: string;

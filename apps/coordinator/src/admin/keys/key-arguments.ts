@@ -62,7 +62,7 @@ interface Options {
   readonly json: boolean;
 }
 
-/** Parses a command on keys. Each fault is a line that names what it is about. */
+/** Parses a command on keys. Each fault is a line that names the wrong or missing argument. */
 export function readKeyArguments(args: readonly string[]): Parsed {
   const [word = '', ...rest] = args;
   if (!isKeyCommand(word)) return { faults: [commandFault(escapeText(word, 80), Object.keys(optionsOf))] };

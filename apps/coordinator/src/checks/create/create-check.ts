@@ -120,7 +120,7 @@ async function admitAndStart(
     early.started.catch(() => undefined);
   };
   if (admit !== undefined && !(await admit(probes, isCluster(redis) ? undefined : { grant, onLikely }))) return false;
-  // The check has not started if nothing was pipelined, or if the start found no grant of the count.
+  // The check has not started if nothing was pipelined, or if the pipelined start found no grant.
   if ((await early.started) !== true) await start();
   return true;
 }

@@ -61,8 +61,8 @@ return said
 );
 
 /**
- * Deletes the stream entries of inline results unread, where only such entries precede them: the results are in their
- * checks already.
+ * Deletes the stream entries of inline results unread, up to the first other entry of each stream: the results are in
+ * their checks already.
  *
  * @returns the probes whose streams must be read
  */

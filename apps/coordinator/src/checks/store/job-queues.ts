@@ -41,8 +41,8 @@ return said
 /** One BullMQ queue per probe, all on one connection. */
 export interface JobQueues {
   /**
-   * Adds a probe's job; its id is that of the check by default. Requires a ready connection: a BullMQ queue created on
-   * another one waits for it without limit.
+   * Adds a probe's job; its id is that of the check by default. Requires a ready connection: on any other, a new
+   * BullMQ queue waits without limit.
    */
   readonly add: (probe: string, job: Job, jobId?: string) => Promise<void>;
   /**

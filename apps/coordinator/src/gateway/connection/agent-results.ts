@@ -19,7 +19,7 @@ export interface AgentResultsOptions {
 /** Limit of writes without a reply from Redis; at it, nothing more is read from the connection. */
 const MOST_WRITES = 128;
 
-/** Writes the results that one connection sends, with their screenshots, and reports to the agent if each is kept. */
+/** Writes the results that one connection sends, with their screenshots, and acknowledges each that was written. */
 export class AgentResults {
   private readonly socket: AgentSocket;
   private readonly stream: ResultStream;

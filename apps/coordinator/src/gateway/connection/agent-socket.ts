@@ -12,7 +12,7 @@ export interface AgentSocket {
   readonly onFrame: (listener: (frame: Frame) => void) => void;
   readonly onClosed: (listener: () => void) => void;
   readonly isOpen: () => boolean;
-  /** Sets a second limit; the one of the connection also applies. */
+  /** Sets a second rate limit, in addition to that of the connection. */
   readonly limitBy: (rate: Pick<TokenBucket, 'take'>) => void;
   /** Reads no more from the network until `resume`. */
   readonly pause: () => void;

@@ -29,7 +29,7 @@ const MOST_JOBS = 1_000;
 
 /**
  * Lists taken jobs. KEYS active jobs. ARGV prefix of the keys of jobs. Returns id, name, data, timestamp and taker of
- * each; '' for an absent one, '0' for an absent timestamp.
+ * each; '' for an absent value, '0' for an absent timestamp.
  */
 export const activeScript = defineScript(
   'no-writes',

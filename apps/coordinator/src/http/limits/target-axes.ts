@@ -108,8 +108,8 @@ interface Contacted {
   /** The target whose runs and ports are counted. */
   readonly group: string;
   /**
-   * To which a port belongs when ports are counted: the group of a name, or the address itself, so that a sweep over
-   * the addresses of a network counts one port for each.
+   * The host of a counted port: the group of a name, or the address itself, so that a sweep over the addresses of a
+   * network counts one port for each.
    */
   readonly host: string;
   readonly purpose: TargetPurpose;

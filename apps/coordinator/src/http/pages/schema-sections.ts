@@ -2,7 +2,7 @@ import type { JsonObject } from '../openapi/schemas.ts';
 import { html, prose, type Html } from './html.ts';
 import { fieldRows, rowTable, typeOf, type FieldRow } from './schema-table.ts';
 
-/** Least share of equal fields, of the schema with more fields, for a description by the differences from another. */
+/** Share of equal fields from which a schema is described by its differences from another; of the larger of the two. */
 const ALIKE = 0.8;
 /** Schemas with fewer fields are shown whole. */
 const LEAST_FIELDS = 8;

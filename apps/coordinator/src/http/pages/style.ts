@@ -38,7 +38,7 @@ main { padding: 2rem 1.5rem 5rem; max-width: 62rem; margin: 0 auto; }
 main.narrow { max-width: 44rem; }
 .lead { font-size: 1.1rem; color: var(--dim); }
 .kicker { color: var(--dim); margin: 0; font-size: 0.9rem; }
-/* The page is forty screens long: those out of sight are laid out when they come into it. */
+/* The page is forty screens long: operations out of view are not laid out. */
 .operation { content-visibility: auto; contain-intrinsic-size: auto 45rem; }
 .toc { columns: 16rem; column-gap: 2.5rem; padding-left: 1.1rem; }
 .scroll { overflow-x: auto; }

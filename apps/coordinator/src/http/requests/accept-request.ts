@@ -75,7 +75,7 @@ export function createRequestJudge(checkTypes: readonly AnyCheckType[], judgeTar
 }
 
 /**
- * @returns a function that throws HttpProblem 400 for faults of the request, and 403 if it has none but refused targets
+ * @returns a function that throws HttpProblem 400 for faults of the request, and 403 if only its targets are refused
  */
 export function requestReaderOf(judgeRequest: JudgeRequest): RequestReader {
   return (json, allow) => {

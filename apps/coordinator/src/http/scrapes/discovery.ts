@@ -25,8 +25,8 @@ export function discovery(options: TargetDiscoveryOptions): readonly Endpoint[] 
 }
 
 /**
- * `GET /sd`: target groups for `http_sd_configs`, for each probe of `GET /probes` one, or one for each `target` of the
- * query.
+ * `GET /sd`: target groups for `http_sd_configs`, one for each probe of `GET /probes`, or for each pair of a probe and a
+ * `target` of the query.
  */
 function discoverTargets({ modules, access, probes, links, limit }: TargetDiscoveryOptions): Endpoint {
   return {

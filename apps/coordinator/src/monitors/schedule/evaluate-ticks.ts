@@ -172,7 +172,7 @@ function traceOf(
   return isTraceable ? { traceId: drawId(), probes } : noTrace;
 }
 
-/** For a definition that is not valid here: its ticks start no checks here. */
+/** For a definition that is invalid with the settings of this coordinator, which starts no checks for its ticks. */
 const noExpectation = {
   expectation: {},
   rule: { failing: 1, of: 1, networks: 1, countries: 1, ticks: 1 },

@@ -4,8 +4,8 @@ import { defineScript, type Script } from '../../redis/scripts.ts';
 import { putScript, removeScript } from './definition-scripts.ts';
 
 /*
- * All keys are in one family. A claim moves the due time forward by a lease only: the tick is over once `confirm` has
- * its check, so a coordinator that ends in between leaves the claim, with the id of its check, to another one.
+ * All keys are in one family. A claim moves the due time forward by a lease only: a coordinator that ends before
+ * `confirmScript` has run leaves the claim, with the id of its check, to another one.
  */
 
 /**

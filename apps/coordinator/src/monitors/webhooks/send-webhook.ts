@@ -84,6 +84,6 @@ async function post(
 function outcomeOf(status: number): DeliveryOutcome {
   if (status >= 200 && status < 300) return { kind: 'delivered' };
   const reason = `status ${status}`;
-  // By status 410 of Standard Webhooks, the receiver wants no more messages.
+  // In Standard Webhooks, 410 means that the receiver wants no more messages.
   return { kind: status === 410 ? 'refused' : 'failed', reason };
 }

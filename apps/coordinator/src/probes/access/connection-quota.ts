@@ -153,7 +153,7 @@ function lacksLogin(line: string): boolean {
   return !SIGN_OF_LOGIN.test(line);
 }
 
-/** The test for a default user without a password, as which every connection is logged in, or that cannot be read. */
+/** Replaces `lacksLogin` if connections need no login, or it is not known whether they do. */
 function doesNothing(line: string): boolean {
   return NOTHING_DONE.test(line);
 }

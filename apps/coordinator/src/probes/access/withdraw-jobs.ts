@@ -18,7 +18,7 @@ const MOST_JOBS = 4_000;
 
 /**
  * Takes the jobs of a probe that was suspended or removed out of its queue, also those under way, and notes them with
- * this failure, by which coordinators end them.
+ * the failure that coordinators then write as their results.
  */
 export async function withdrawJobs(redis: Redis, probe: string, failure: Failure): Promise<void> {
   const prefix = `${redisKeys.queuePrefix(probe)}:${JOB_QUEUE}:`;

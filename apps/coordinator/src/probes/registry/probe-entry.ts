@@ -103,8 +103,8 @@ export function entryOf(
 }
 
 /*
- * The hash also contains the run of each agent and when that run returned after a silence, so that all coordinators
- * agree, whichever of them noticed it.
+ * The hash of last-seen times also contains the run of each agent and when that run returned after a silence, so that
+ * all coordinators agree, whichever of them noticed it.
  */
 
 /** Returns the fields to write after a read. A new run of an agent is no return; the same run after a silence is. */

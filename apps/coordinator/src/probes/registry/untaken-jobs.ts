@@ -18,7 +18,7 @@ export interface JobsReading {
 const UNTAKEN_FOR_MS = 6_000;
 /** The same for an agent without free slots: longer than any check, by the end of which a slot is free. */
 const FULL_FOR_MS = LONGEST_CHECK_MS + 15_000;
-/** Duration of the status: a degraded probe may get no job with which to prove its recovery. */
+/** How long a probe counts as taking no jobs after the last proof: it may get no job with which to prove its recovery. */
 const HOLDS_FOR_MS = 60_000;
 
 export interface UntakenJobs {
