@@ -19,7 +19,7 @@ export interface ShownGroup extends Group {
   readonly hidden: number;
 }
 
-/** A check with more rows than this is by default grouped by outcome, and its groups begin with some of their rows. */
+/** A check with more rows than this is by default grouped by outcome, and at first shows some rows of each group. */
 export const FEW_ROWS = 30;
 /** Maximum number of rows of such a check displayed first, of all groups together. */
 const ROWS_AT_FIRST = 24;
@@ -58,8 +58,7 @@ function share({ failed, rows }: Group): number {
 }
 
 /**
- * Chooses the rows that the groups begin with: the first ones, within a bound for all groups. Open rows are always
- * shown.
+ * Chooses the rows that each group shows at first: its first ones, within a bound for all groups, and open rows.
  *
  * @param isComplete true for a group that the user wants complete
  * @param most rows that may be drawn now

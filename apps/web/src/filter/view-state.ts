@@ -8,7 +8,7 @@ export interface Order {
   readonly isDown: boolean;
 }
 
-/** Filter, grouping and order of a check's rows, as the link of the page has them. */
+/** Filter, grouping and order of a check's rows, which are in the query of the page's URL. */
 export interface ViewState {
   /** Words that the texts of a probe and its result must contain. */
   readonly words: string;

@@ -9,7 +9,7 @@ import { optionName, queryOf, type FormValues } from './values.ts';
 const PAUSE_MS = 400;
 
 /**
- * Keeps what was entered in the URL of the page, for a reload, a bookmark or others; adds no entry to the history.
+ * Writes the form's values into the URL of the page, for reloads, bookmarks and shared links; adds no history entry.
  *
  * @param isKept false for a form on a page with another URL
  */
@@ -32,7 +32,7 @@ export function useAddress(isKept: boolean, form: FormDefinition, host: string, 
 }
 
 /**
- * Query of the start page with what was entered, empty for the form as it is at first. Without headers, and without the
+ * Query of the start page with the form's values, empty for those it has at first. Without headers, and without the
  * host if it has a name before “@”: these may be secrets.
  */
 function addressOf(form: FormDefinition, host: string, values: FormValues): string {

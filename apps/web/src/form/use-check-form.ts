@@ -24,7 +24,7 @@ export interface CheckFormStart {
   readonly initial?: FormValues | undefined;
   /** A remark about the link, shown until a check is started or another type is chosen. */
   readonly note?: string | undefined;
-  /** True on the start page, whose URL has what was entered. */
+  /** True on the start page, whose URL contains the form's values. */
   readonly isInAddress?: boolean;
   /** Probes chosen outside of the form; undefined until one was. */
   readonly probes?: readonly string[] | undefined;

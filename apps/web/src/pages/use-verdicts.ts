@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { useService } from '../parts/router.tsx';
 import { rememberVerdict, type RecentCheck } from '../recent.ts';
 
-/** Reads the verdicts of listed checks that this browser does not know, as of checks that it left before their end. */
+/** Reads missing verdicts of listed checks, such as those of checks whose page was closed before their end. */
 export function useVerdicts(listed: readonly RecentCheck[], onRead: () => void): void {
   const { client } = useService();
   useEffect(() => {

@@ -29,7 +29,7 @@ export function usePrinting(): boolean {
   return isPrinting;
 }
 
-/** Renders its child again only when one of the values has changed, so that a step of growth draws what is new. */
+/** Renders its child again only when one of the values has changed, so that a step of growth renders new parts only. */
 export function Kept({ of, children }: { readonly of: readonly unknown[]; readonly children: VNode }): VNode {
   return useMemo(() => children, of);
 }

@@ -20,7 +20,7 @@ export function ProbesProvider({ children }: { readonly children: ComponentChild
   );
 }
 
-/** The list of probes; undefined while it is loading, empty if only failures came. */
+/** The list of probes; undefined while it is loading, empty as long as it could not be loaded. */
 export function useProbes(): Probes | undefined {
   return useContext(ProbesContext);
 }

@@ -1,5 +1,6 @@
 /**
- * Days left from which on expiry is highlighted, and the part of a short lifetime: those of the finding of the summary.
+ * Days before the end from which expiry is highlighted. A lifetime shorter than `SHORT_PARTS` times as many counts by its
+ * last `1 / SHORT_PARTS` instead. The finding of the summary has the same limits.
  */
 const [SOON_DAYS, SHORT_PARTS] = [14, 3];
 const DAY_MS = 86_400_000;
