@@ -12,8 +12,8 @@ import type { Standstill } from './watch-standstill.ts';
 const LEAST_SHARE = 0.5;
 
 /**
- * Share of the measured time from which short standstills are stated: the time may be twice what it would have been on
- * an idle machine.
+ * Share of the measured time from which the sum of short standstills is reported: the time may be twice what it would
+ * have been on an idle machine.
  */
 const LEAST_HELD_UP_SHARE = 0.5;
 

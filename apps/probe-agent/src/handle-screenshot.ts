@@ -39,7 +39,7 @@ export function createScreenshotHandler(dependencies: ScreenshotHandlerDependenc
     const { job, fault } = schemas.readScreenshotJob(check, data);
     if (job === undefined) {
       log.error({ check, fault }, 'invalid screenshot job');
-      // With the current time, because the job's deadline may be unreadable as well.
+      // The current time in place of the job's deadline, which may be unreadable as well.
       void outlet.screenshot(check, none(probeFailure('invalid_job')), clock.now());
       return;
     }

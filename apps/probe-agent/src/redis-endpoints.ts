@@ -4,8 +4,8 @@ import { canonicalizeHost, type ProtectedEndpoint } from '@vantage/target-policy
 import type { ProbeRuntime } from './runtime.ts';
 
 /**
- * Endpoints that must not be measured: those of Redis in the URL, and the addresses that `note` was called with. `all`
- * returns the same list until it changes.
+ * Endpoints that must not be measured: those of Redis in the URL, and those that `note` reports: servers of Redis, or
+ * the proxy or gateway in place of it. `all` returns the same list until it changes.
  *
  * @throws if a host in the URL is neither a name nor an address
  */

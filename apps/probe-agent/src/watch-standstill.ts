@@ -1,8 +1,8 @@
 import { awakeClock } from '@vantage/timers';
 
-/** Least standstill that counts for itself: shorter ones are common on a busy machine, and timeouts tolerate them. */
+/** Shortest standstill in `stoodMs`: shorter ones are common on a busy machine, and timeouts tolerate them. */
 const LEAST_MS = 1_000;
-/** Least standstill that counts among short ones, which make measured times longer. */
+/** Shortest standstill in `heldUpMs`: together, even short ones make measured times longer. */
 const LEAST_SHORT_MS = 100;
 
 export interface Standstill {

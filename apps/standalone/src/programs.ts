@@ -35,11 +35,11 @@ export class Programs {
     this.options = options;
     // Covers all exits except an orderly stop, after which nothing runs, and SIGKILL, which the reaper covers.
     process.once('exit', this.killAll);
-    // Without processes, but with the URL.
+    // Writes the URL; there are no processes yet.
     this.note();
   }
 
-  /** Also takes a Redis that loads its data: a large file takes seconds, in which this process may be killed. */
+  /** To be called before Redis has loaded its data: that can take seconds, in which this process may be killed. */
   readonly setRedis = (redis: RedisProcess | null): void => {
     this.redis = redis;
     this.note();
