@@ -17,7 +17,7 @@ export interface Endpoint {
   readonly method: Method;
   /** Scope that an API key needs; if undefined, keys are ignored. */
   readonly scope?: KeyScope | undefined;
-  /** Runs before the handler: counts the request, or prepares that. */
+  /** Runs before the handler: counts the request, unless the handler does so. */
   readonly limit?: Limit | undefined;
   /** Counts a request with a refused key; `limit` by default. */
   readonly countRefused?: Limit | undefined;
