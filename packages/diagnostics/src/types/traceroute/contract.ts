@@ -37,12 +37,13 @@ import { roundErrors, roundOptions, roundResults } from './options/round-options
  */
 export const MAX_MTU_PACKETS = 48;
 /**
- * Most packets that test if the trace's own protocol carries full size: up to three reports, three packets, five pairs.
+ * Most packets that test if the trace's own protocol carries full size: three that routers refuse, three that vanish,
+ * and five pairs that prove it.
  */
 export const MAX_FULL_SIZE_PACKETS = 16;
 /**
- * Bytes with which `traffic` counts packets: those of the search for the path MTU and of full size, and at least each
- * packet of the trace.
+ * Bytes of a packet in `traffic`: of the search for the path MTU or of full size, and the least of a packet of the
+ * trace.
  */
 const [MAX_MTU_BYTES, PACKET_BYTES] = [1_500, 128];
 /** Most packets with the full TTL that one flow sends, without a search for all paths. */

@@ -94,7 +94,7 @@ export async function runTraceroute(asked: TracerouteParams, context: Context): 
   }
 }
 
-/** Tells a source port that is in use from a probe without capacity. */
+/** Names the requested source port if the probe was busy: it may be in use. */
 function portInUse({ code }: Failure, { sourcePort }: TraceParams['options']): Partial<Outcome<Traceroute>> {
   return code === 'probe_busy' && sourcePort !== undefined ? { sourcePort } : {};
 }

@@ -102,7 +102,7 @@ export async function traceWithMtu(
     };
     const searchPlan = {
       ...plan,
-      // Once packets were lost, those that tell loss of the target are kept.
+      // Once packets were lost, room is left for those that tell loss at the target from rate limits.
       get maxPackets(): number {
         const kept = isDoubtfulInSearch(trace) ? MAX_SPACED_PACKETS : 0;
         return mostPackets - MAX_MTU_PACKETS - ECHO_REQUESTS - kept;

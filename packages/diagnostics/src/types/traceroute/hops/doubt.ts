@@ -20,8 +20,8 @@ export function isDoubtful(trace: Trace, isOfAllFlows: boolean): boolean {
 }
 
 /**
- * True if packets must be left after a search for all paths, during which others are still awaited: the target left one
- * unanswered that is given up, or routers several.
+ * True if a search for all paths must leave packets for `sendSpaced`: the target left one unanswered that is given up,
+ * or routers several.
  */
 export function isDoubtfulInSearch(trace: Trace): boolean {
   const isLost = (packet: TracePacket): boolean => packet.isGivenUp && packet.answer === null;
@@ -45,8 +45,8 @@ export function countsAtTarget(
 }
 
 /**
- * True if the target answered a packet of a flow, and not one that left just before it; never with rounds. More packets
- * of a trace go that far than count at its hop; of these a target that limits its answers answers the first ones.
+ * True if the target left a packet unanswered but answered a later one of the flow that left together with it: that is
+ * loss, because a rate limit answers the first ones. Never with rounds.
  */
 function isOvertaken(trace: Trace): boolean {
   if (trace.rounds !== undefined) return false;

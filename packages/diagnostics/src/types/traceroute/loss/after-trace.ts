@@ -10,8 +10,8 @@ type Context = DiagnosticContext<typeof traceroute>;
 type SizeArguments = Parameters<typeof sizeFields>;
 
 /**
- * The result fields of packets that are sent after the trace: first those that tell loss from limits, then the large
- * ones.
+ * Sends further packets after the trace, first to tell loss from rate limits, then large ones; returns their result
+ * fields.
  */
 export async function fieldsAfter(
   trace: SizeArguments[0],

@@ -19,7 +19,7 @@ export type Asked = TracePacket & { readonly answer: TraceAnswer | null };
 
 interface SentPacket extends SpacedPacket {
   readonly index: number;
-  /** By the clock that stands still while the probe does. */
+  /** Since when its answer is awaited, by a clock that does not count stalls of the probe. */
   awaitedMs: number;
 }
 
@@ -105,8 +105,8 @@ export class GroupSender {
   }
 
   /**
-   * Resolves once no answer is awaited, or the signal aborts. False if another sender refused a packet, a send failed,
-   * the socket was lost, or an answer fits several packets.
+   * Resolves once no answer is awaited, or the signal aborts. False if another address than the target's refused a
+   * packet, a send failed, the socket was lost, or an answer fits several packets.
    */
   async settled(): Promise<boolean> {
     while (!this.isUnclear && !this.signal.aborted && this.packets.some(isOpen)) {

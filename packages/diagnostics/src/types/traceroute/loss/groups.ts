@@ -16,15 +16,15 @@ export interface Groups {
    * Of each group the round-trip times of its packets in sending order, milliseconds; null for those without an answer.
    */
   readonly groups: (number | null)[][];
-  /** Answers that arrived before that to an earlier packet of their group. */
+  /** Number of answers that arrived before the answer to an earlier packet of their group. */
   readonly reordered: number;
 }
 
-/** Groups with an order that no limit has, from which loss is proved. */
+/** Number of groups that prove loss: in each a packet was lost before one that was answered. */
 const PROVED_GROUPS = 2;
-/** Lost handshakes from which loss is proved, whatever their order. */
+/** Number of lost handshakes that prove loss, whatever their order. */
 const PROVED_HANDSHAKES = 2;
-/** Groups in the order of a limit, from which no more are sent if none had another order. */
+/** Number of groups that lost only their last packets, as under a rate limit, after which no more are sent. */
 const LIMITED_GROUPS = 4;
 
 /**
@@ -73,7 +73,10 @@ export function areLost({ groups }: Groups): boolean {
   return groups.flat().filter((rtt) => rtt === null).length >= PROVED_HANDSHAKES;
 }
 
-/** True if so many groups are incomplete, all in the order of a limit: further ones would only use up its answers. */
+/**
+ * True if enough groups lost packets, and only their last ones, as under a rate limit: further groups would only use up
+ * its answers.
+ */
 export function isLimited({ groups }: Groups): boolean {
   const incomplete = groups.filter((group) => group.length > 1 && group.includes(null));
   return incomplete.length >= LIMITED_GROUPS && !incomplete.some(isOutOfOrder);

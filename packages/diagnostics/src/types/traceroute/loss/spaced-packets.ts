@@ -8,7 +8,7 @@ import { countsAtTarget, isDoubtful } from '../hops/doubt.ts';
 import { GroupSender, type Asked, type SpacedFlows } from './group-sender.ts';
 import { areLost, isClean, isLimited, isProved } from './groups.ts';
 
-/** Groups after which no more are sent, if those whose answers are no longer awaited were answered whole. */
+/** Groups after which no more are sent, if all whose answers are no longer awaited were answered completely. */
 const CLEAN_GROUPS = 6;
 /** More than a second: common limits give one answer a second. */
 const EVERY_MS = 1_100;
@@ -31,9 +31,9 @@ interface Options extends Pick<DiagnosticContext, 'signal' | 'abandoned' | 'rema
 
 /**
  * Sends the target groups of packets, more than a second apart, in a flow that reached it; single SYNs if its port
- * accepts connections. The packets of a group leave together: a limit that answers a later one of them has answered the
- * earlier ones, so only loss has another order. Null if the trace gives no reason to suspect loss, if `settled` is
- * false, if answers do not tell their packets, if the signal aborts, or if packets or time do not suffice.
+ * accepts connections. The packets of a group leave together: a rate limit answers the first of them, so if a later one
+ * alone is answered, the earlier one was lost. Null if the trace gives no reason to suspect loss, or if no group can be
+ * evaluated.
  *
  * @param flows those of the trace, which has ended: the socket of one flow is used
  */
@@ -81,7 +81,7 @@ function pairsOf<T>(all: readonly T[]): T[][] {
   return all.flatMap((_, index) => (index % 2 === 0 ? [all.slice(index, index + 2)] : []));
 }
 
-/** An answer of a service behind a UDP port does not tell its datagram. */
+/** An answer of a service behind a UDP port does not show which datagram it answers. */
 function hasNoNumbers({ protocol }: SpacedFlows, { answer }: Asked): boolean {
   return protocol === 'udp' && answer?.error === null;
 }

@@ -12,8 +12,9 @@ const RESERVE_MS = 500;
 export interface AttemptLimits {
   /** Most packets that are sent. */
   readonly maxPackets: number;
-  /** Wait for an answer, and for one to a packet that is to prove a black hole. */
+  /** Wait for an answer. */
   readonly waitMs: () => number;
+  /** Wait for the answer to a packet that is to prove a black hole. */
   readonly proofMs: () => number;
 }
 

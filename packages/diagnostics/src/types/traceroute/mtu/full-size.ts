@@ -39,7 +39,8 @@ export interface FullSizeOptions extends Omit<FlowOptions, 'identifier' | 'bytes
 
 /**
  * Sends packets of full size in a flow of the trace that reached the target: filters may drop large echo requests, and
- * load balancers may send other protocols over other paths. Null if the packets prove neither.
+ * load balancers may send other protocols over other paths. Null if it proves neither that they arrive nor that they
+ * vanish.
  *
  * @param flows those of the trace, which has ended: the socket of one of them is used
  */

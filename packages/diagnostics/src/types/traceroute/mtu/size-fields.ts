@@ -17,8 +17,8 @@ type Flows = Pick<ProbeLoopPlan, 'flows' | 'destination' | 'protocol'> &
   Pick<Target, 'family'> & { readonly port: number; readonly tag: string };
 
 /**
- * The result fields about sizes: the end of the search, and packets of the trace's own protocol in full size, at the
- * same time.
+ * Awaits the search for the path MTU and at the same time sends packets of the trace's own protocol in full size;
+ * returns the result fields about sizes.
  *
  * @param spent packets that were sent to the target after the trace
  */

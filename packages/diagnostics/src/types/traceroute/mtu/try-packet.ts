@@ -136,8 +136,8 @@ function note(answers: Answers, bytes: number, answer: Answer, from: string): vo
 }
 
 /**
- * Notes the MTU that a router reported for a packet of this size, unless no link has it or it does not explain the
- * error.
+ * Notes the MTU that a router reported for a packet of this size, unless it is below `LEAST_MTU`, or not below the
+ * size.
  */
 export function noteReport(reported: ReportedMtus, from: string, mtu: number, bytes: number): void {
   if (mtu >= LEAST_MTU && mtu < bytes) reported.set(from, Math.min(mtu, reported.get(from) ?? mtu));

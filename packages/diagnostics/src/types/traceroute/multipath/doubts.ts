@@ -7,9 +7,9 @@ const TRIES = 3;
 const PROOFS = 3;
 /** Most packets to a slot; without a proof its silence says nothing. */
 const MOST_TRIES = 8;
-/** Slots of one vertex whose silence was no proof, after which those of the others is none either. */
+/** Number of suspected slots at one vertex that were answered after all, from which on its silence proves nothing. */
 const MOST_WRONG = 2;
-/** Milliseconds within which the control follows. */
+/** Time within which a packet to the control must follow, milliseconds. */
 const CONTROL_MS = 500;
 
 export interface Doubts {

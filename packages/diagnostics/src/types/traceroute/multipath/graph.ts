@@ -21,7 +21,7 @@ export interface GraphLink {
   readonly flows: Set<number>;
   /** Packets whose TTL ends at the far end of the link. */
   readonly packets: TracePacket[];
-  /** True if a silent router at its hops may explain what seems to be the link. */
+  /** True if the link is not proved: a silent router may be at one of its hops. */
   readonly isDoubtful: boolean;
 }
 

@@ -5,13 +5,13 @@ import { wantsAllFlows } from './packet-counts.ts';
 /** Packets that are sent together, and most such groups. */
 export const [GROUP_PACKETS, MAX_GROUPS] = [4, 10] as const;
 /**
- * Longest time between packets that leave together, milliseconds: a limit of 10 answers a second gives the next after
- * 100.
+ * Longest time between packets that count as sent together, milliseconds: a limit of 10 answers a second allows the
+ * next one after 100.
  */
 export const TOGETHER_MS = 5;
 /** Most packets to the target that tell its loss from limits of its answers. */
 export const MAX_SPACED_PACKETS = GROUP_PACKETS * MAX_GROUPS;
-/** Time for a check without them, and without rounds. */
+/** Time for a check without rounds and without these packets. */
 export const TRACE_MS = 30_000;
 /** Time for ten groups 1.1 s apart and a short wait for the last answer; where it is too short, fewer are sent. */
 const SPACED_MS = 14_000;
@@ -60,7 +60,7 @@ interface Asked extends Pick<Parameters<typeof wantsAllFlows>[0], 'flows'> {
   readonly isOfAllFlows?: boolean;
 }
 
-/** True if the check has extra time for them: not with one flow, which leaves time enough. */
+/** True if the check has extra time for these packets: not with one flow, which leaves time enough. */
 export function hasSpacedTime(options: Asked): boolean {
   return options.isOfAllFlows === true || wantsAllFlows(options) || options.flows !== 1;
 }

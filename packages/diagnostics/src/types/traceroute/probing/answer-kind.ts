@@ -12,7 +12,7 @@ export interface Asked {
 
 /**
  * Records the first answer to a packet. A further one is only counted, and over TCP not even that unless it is an ICMP
- * error, since a target may repeat its SYN-ACK. One that a stall made doubtful is not recorded.
+ * error, since a target may repeat its SYN-ACK. One whose time of arrival a stall made doubtful is not recorded.
  *
  * @returns whether it was recorded
  */

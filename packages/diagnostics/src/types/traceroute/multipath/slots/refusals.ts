@@ -36,8 +36,8 @@ interface Refuser {
 
 /**
  * The packets, without the errors of routers that refuse some packets and pass others on: such an error is no answer of
- * the hop at which the packet was to end. At a hop where packets expire at the router, its error counts as that too.
- * Other errors of a router that is not known to pass any packet stay: it ends the paths.
+ * the hop at which the packet was to end. At a hop where other packets expire at the router, its error counts as
+ * expired too. Other errors of a router that is not known to pass any packet stay: it ends the paths.
  */
 export function refusalsIn(packets: readonly TracePacket[]): Refusals {
   const refusers = refusersIn(packets);

@@ -4,7 +4,7 @@ import type { Vertex } from '../vertex.ts';
 
 /** Flows per circle that are followed. */
 const FLOWS = 3;
-/** Rounds of two routers or more that all answer, and answers of one router, that prove a circle (`findLoop`). */
+/** Proof of a circle (`findLoop`): rounds of one of several routers that all answer, or answers of a single router. */
 const [ROUNDS, ANSWERS_OF_ONE] = [2, 5];
 /** Most packets to a hop of a circle that is silent. */
 const TRIES = 3;

@@ -38,8 +38,9 @@ export function roundSchedule(first: number, last: number, rounds: number, maxPa
 }
 
 /**
- * Place of a hop in a round: that of its number, or exchanged with a neighbour, another one in the next round. The last
- * hop keeps its place, and its neighbour comes after it instead. The first hop begins each round.
+ * Place of a hop in a round: its own, or exchanged with that of a neighbour, the lower one in one round and the upper
+ * one in the next. The last hop keeps its place, and its neighbour comes after it instead. The first hop begins each
+ * round.
  *
  * @param position of the hop, from 0
  */
@@ -50,7 +51,7 @@ function slotOf(position: number, hops: number, round: number): number {
   return isUpper ? lower : lower + 2 === hops ? hops : lower + 1;
 }
 
-/** True in one of two rounds in which hops are neighbours, by a coin that is the same in each trace. */
+/** True in one of each two rounds that pair a hop with the same neighbour: which one depends on hop and round only. */
 function isExchanged(lower: number, round: number): boolean {
   const turn = Math.floor(round / 2);
   const mixed = Math.imul(Math.imul(lower + 1, 0x9e3779b1) ^ Math.imul((turn >> 1) + 1, 0x85ebca6b), 0xc2b2ae35);
