@@ -139,7 +139,8 @@ function loadFailure(code: string, reason: string): string {
 }
 
 function spawnChild({ execPath = process.execPath, commandPrefix = [], uid, gid }: PacketProcessOptions): ChildProcess {
-  // Sources import those of other packages; a bundle and that of the packet process are in one folder.
+  // As source it needs the condition by which packages import each other's sources; as a bundle it is next to the
+  // agent's.
   const [file, flags] = import.meta.url.endsWith('.ts')
     ? ['process/packet-process.ts', [...NODE_FLAGS, '--conditions=vantage-source']]
     : ['packet-process.js', NODE_FLAGS];

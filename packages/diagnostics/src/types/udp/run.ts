@@ -18,7 +18,7 @@ import { addressFields } from '../../shared/address-fields.ts';
 type Udp = typeof udp;
 type Fields = ResultFieldsOf<Udp>;
 
-/** Limit for later answers, as a multiple of an earlier one's time. */
+/** Wait for the answers to other attempts, as a multiple of the time that an answer took. */
 const LATER_ANSWER_FACTOR = 1.25;
 
 /** The datagrams of one attempt, all the same. */
