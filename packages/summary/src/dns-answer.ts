@@ -62,9 +62,9 @@ const inconclusiveFromResolver: ReadonlySet<AnswerKind> = new Set([...inconclusi
 const conclusiveRcodes: ReadonlySet<string> = new Set(['NOERROR', 'SERVFAIL', 'NXDOMAIN', 'YXDOMAIN']);
 
 /**
- * True if the result alone proves nothing about the name. Failures of a resolver do not, but for SERVFAIL of this name
- * (not `dns_resolver_failing`) and its silence about this name alone (`dns_servers_silent`). In a trace, failures of
- * the servers of a zone are evidence, if their addresses were found.
+ * True if the result alone proves nothing about the name, as failures of a resolver do, except SERVFAIL for this name
+ * (not `dns_resolver_failing`) and silence about this name alone (`dns_servers_silent`). In a trace, failures of the
+ * servers of a zone are evidence, if their addresses were found.
  */
 export function isUnanswered(result: Dns): boolean {
   const { error, trace, rcode } = result;

@@ -15,8 +15,8 @@ export const thresholds = {
   /** Lost packets or handshakes from which loss is significant. */
   lostPackets: 2,
   /**
-   * Of packets to the target in groups: groups with an order that no limit has, which prove loss (`groups`), and most
-   * difference of round-trip times with which packets of a group cannot overtake each other.
+   * For packets to the target in groups: so many groups (`groups`) in an order that no rate limit causes prove loss;
+   * round-trip times that differ by at most `spreadMs` show that packets of a group do not overtake each other.
    */
   spaced: { groups: 2, spreadMs: 0.5 },
   /** Significance level for a difference in loss, between hops or between probes. */

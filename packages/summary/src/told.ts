@@ -3,7 +3,8 @@ import { isTooLarge, isUnfit } from './partition.ts';
 import type { ProbeResult, SparseResultOf } from './probe-result.ts';
 
 /**
- * Codes of a failure because a name has no address of the family, or the probe, or the server that it asks, lacks it.
+ * Failure codes for a family that is absent: the name has no address of it, or the probe, or the server that it asks,
+ * does not support it.
  */
 export const ABSENT_FAMILY: ReadonlySet<string | undefined> = new Set(['dns_no_address', 'family_unavailable']);
 

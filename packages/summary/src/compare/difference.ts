@@ -95,7 +95,7 @@ function samplesText([a, b]: TimeChange['samples']): string {
   return `, measured ${a > 1 && b > 1 ? a : times(a)} and ${times(b)}`;
 }
 
-/** The difference as a certain one; the reason for doubt leaves its text. */
+/** The difference as a certain one, without the reason for doubt in its text. */
 export function certainly({ text, ...difference }: DifferenceDraft): DifferenceDraft {
   return { ...difference, certain: true, text: withoutSamples(text) };
 }

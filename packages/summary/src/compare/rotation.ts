@@ -17,7 +17,7 @@ const rotating: Readonly<Record<string, ValuesOf>> = {
   },
 };
 
-/** The measurements of results, of those over both families both. */
+/** All measurements of the results: both of a result over two families. */
 export function everyMeasurement(probeResults: readonly ProbeResult[]): readonly ProbeResult[] {
   return probeResults.flatMap((one) => Object.values(measurementsOf(one) ?? { one }));
 }

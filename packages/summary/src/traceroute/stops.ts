@@ -51,7 +51,7 @@ export function stops(
   });
 }
 
-/** Without any answer it does not show where packets end: routers that answer none may pass them on. */
+/** Without any answer a trace does not show where packets end: routers that answer none may pass them on. */
 function nothingText(own: readonly Trace[]): string {
   const who = naming(probeResults(own));
   const first = Math.min(...own.map(({ steps }) => steps[0]?.hop ?? 1));

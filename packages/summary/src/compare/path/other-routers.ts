@@ -38,9 +38,9 @@ function hopOf(a: Trace, b: Trace, hop: number): Hop {
 }
 
 /**
- * Probability that chance parts the routers of these hops so, multiplied by the number of sets of ways. The first flow
- * is taken to be asked at each hop, and all others to be different ones. The hop with the fewest routers bounds the
- * number of ways, each set of which might have been seen.
+ * Probability that chance alone gives the two searches different routers at these hops, multiplied by the number of
+ * sets of ways. The first flow is taken to be asked at each hop, and all others to be different ones. The hop with the
+ * fewest routers bounds the number of ways, each set of which might have been seen.
  */
 function chanceOfRun(run: readonly Hop[], flows: readonly [number, number]): number {
   const passing = (index: 0 | 1): number =>

@@ -20,7 +20,7 @@ export function findLosses(traces: readonly Trace[]): readonly FindingDraft[] {
   const reached = reachedOf(traces);
   const losses = lossesOf(traces);
   const proved = lossyWhenSpaced(traces);
-  // Each of them is compared with those beyond it, and may be found by chance.
+  // Each such hop is compared with those beyond it, and may have lost more by chance.
   const lossyHops = reached.flatMap(({ steps }) => steps.filter((step) => !isSilent(step) && step.lost > 0)).length;
   const groups = byPlace(losses.filter(({ begin, end }) => begin.hop !== end.hop));
   // Paths that begin to lose packets in one network are taken to have the same cause: one that is proved suffices.

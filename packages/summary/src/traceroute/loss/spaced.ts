@@ -36,7 +36,8 @@ function isProved(trace: Trace, traces: readonly Trace[]): boolean {
 }
 
 /**
- * Handshakes with the target that were lost, over all probes: as for ping and tcp checks, one of each of two suffices.
+ * Handshakes with the target that were lost, over all probes: as for ping and tcp checks, one lost by each of two
+ * probes suffices.
  */
 function sumOfHandshakes({ target }: Trace, traces: readonly Trace[]): number {
   const own = traces.filter((trace) => trace.target === target);

@@ -12,8 +12,8 @@ export function spanIn(length: number, [start, end]: Span, rounds: number): Span
 }
 
 /**
- * The last hop before the target that answered in rounds in which the target did not. The first of them does not count,
- * since it may have answered before the silence began, nor the last one before an answer of the target.
+ * The last hop before the target that answered in rounds in which the target did not. The first of these rounds does
+ * not count, since the hop may have answered before the silence began, nor the last one before an answer of the target.
  *
  * @returns undefined if there is none, or if packets to a hop beyond it are missing in these rounds
  */

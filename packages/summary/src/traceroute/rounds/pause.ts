@@ -72,8 +72,8 @@ function gapsIn(rtts: readonly (number | null)[]): readonly Span[] {
 }
 
 /**
- * Excludes a limit, with which the target is silent again and again, or after the many packets of the first round, and
- * chance, wherever the silence begins and at whichever probe.
+ * True if neither a limit of answers explains the silence, which would recur or follow the many packets of the first
+ * round, nor chance, wherever the silence begins and at any of the probes.
  */
 function isProved(rtts: readonly (number | null)[], [start, end]: Span, probes: number): boolean {
   const { silent, gaps, byChance } = thresholds.outage;
