@@ -32,8 +32,8 @@ export function encodeNotification({ check, data, traceparent = '-' }: InlineRes
 export const HEARTBEAT_NOTIFICATION = 'heartbeat';
 
 /**
- * True for a notification of more than twice the characters of the longest inline result: no agent sends one, envelope
- * included.
+ * True for a notification of more than twice the characters of the longest inline result: no agent sends one, even with
+ * the prefix of `encodeNotification`.
  */
 export function isOversizedNotification(notification: string): boolean {
   return notification.length > 2 * MAX_INLINE_RESULT_LENGTH;

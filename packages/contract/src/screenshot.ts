@@ -52,7 +52,7 @@ export const SCREENSHOT_BUDGET_MS = 15_000;
 /** Job `type` and BullMQ job name of a screenshot; no check type has this name. */
 export const SCREENSHOT_JOB = 'screenshot';
 
-/** `params` of that job. Later releases may add fields. */
+/** `params` of the job of a screenshot. Later releases may add fields. */
 export const screenshotParamsSchema = Type.Object({
   /** Absolute http(s) URL, canonical. */
   url: Type.String({ minLength: 1, maxLength: 2048 }),

@@ -8,8 +8,8 @@ const codes: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * True if a connection failed because its certificate leads to no trusted CA. Node's message may name an option of
- * Node.
+ * True if a connection failed because its certificate leads to no trusted CA. Node's message for this may advise an
+ * option of Node.
  */
 export function isUntrustedIssuer(error: unknown): boolean {
   return Error.isError(error) && 'code' in error && codes.has(error.code);

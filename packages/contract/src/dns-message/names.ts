@@ -27,8 +27,8 @@ export function renamed(name: string, owner: string, target: string): string | u
 const label = /(?:\\.|[^.\\])+\./gs;
 
 /**
- * Makes up a name in the top-level domain of another one: by chance alone, a cache would have it. A resolver may still
- * derive the answer from cached proofs (RFC 8198; see `isFromNameServer`).
+ * Makes up a name in the top-level domain of another one, which a cache has by chance only. A resolver may still derive
+ * the answer from cached proofs (RFC 8198; see `isFromNameServer`).
  *
  * @returns undefined for the root and top-level domains
  */
@@ -37,7 +37,7 @@ export function uncachedName(neighbour: string): string | undefined {
   return labels.length < 2 ? undefined : `${uncachedTopLevelDomain()}${labels.at(-1)}`;
 }
 
-/** Makes up a top-level domain: by chance alone, it would exist. */
+/** Makes up a top-level domain, which exists by chance only. */
 export function uncachedTopLevelDomain(): string {
   const letters = Array.from({ length: 16 }, () => Math.floor(Math.random() * 26).toString(36));
   return `${letters.join('')}.`;

@@ -16,7 +16,7 @@ export type Canonicalization = { readonly ok: true; readonly canonical: Canonica
 
 const MAX_NAME_LENGTH = 253;
 const MAX_LABEL_LENGTH = 63;
-/** Longer text is not mapped. */
+/** Maximum length before IDNA mapping. */
 const MAX_RAW_LENGTH = 2048;
 
 /**

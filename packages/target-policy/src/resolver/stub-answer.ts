@@ -99,7 +99,7 @@ function withoutRecords(
         'was not resolved: the answer is cut off (TC), and there is no whole one over TCP.',
       );
     case 'alias':
-      // With RA it is taken for a resolver that followed the aliases to the end, without an SOA that proves NODATA.
+      // A server with RA counts as a resolver that followed the aliases to the end, although no SOA proves NODATA.
       if (flags.includes('ra')) return withoutRecords('nodata', message, name, alias);
       return noProof(name);
     case 'lame':

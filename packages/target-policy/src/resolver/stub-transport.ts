@@ -42,7 +42,10 @@ export async function askServer(
 
 type Answers = (message: Uint8Array) => boolean;
 
-/** A connected socket: the kernel drops datagrams from other addresses and reports ICMP errors. */
+/**
+ * Queries a server over UDP by a connected socket: the kernel drops datagrams from other addresses and reports ICMP
+ * errors.
+ */
 function askUdp(
   { address, port }: ResolverAddress,
   query: Uint8Array,
