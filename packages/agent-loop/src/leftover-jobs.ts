@@ -25,8 +25,8 @@ export interface LeftoverParts {
 /**
  * Finds active jobs that this agent does not know. Those that the first poll finds, before this agent takes any, are
  * reported as interrupted and not run again, since a later measurement would be a different one. So are those of
- * `wasWithdrawn`. Others that two polls in a row find count as taken by this agent with the reply lost, and are run;
- * with a second agent of the probe, each takes jobs of the other for such.
+ * `wasWithdrawn`. Others that two polls in a row find count as taken by this agent with the reply lost, and are run:
+ * two agents of one probe would run each other's jobs.
  *
  * @returns a function that polls once, and resolves once the list is read; the jobs are handled afterwards
  */

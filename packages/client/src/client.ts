@@ -60,7 +60,8 @@ export interface Client {
   /**
    * Yields the results of probes as they change, then the completed check, and ends; a state that was followed by
    * another one may be left out. Reconnects after a lost connection or a coordinator restart and resumes. Rejects with
-   * `ProblemError` if the check does not exist, after `giveUpAfterMs`, and with the signal's reason.
+   * `ProblemError` if the check does not exist, with the last failure after `giveUpAfterMs`, and with the signal's
+   * reason.
    */
   readonly watch: <Name extends CheckTypeName = CheckTypeName>(
     checkId: string,
@@ -84,8 +85,7 @@ export interface Client {
   readonly deleteMonitor: (name: string, options?: CallOptions) => Promise<void>;
   /**
    * Yields the monitor, then its runs and its events: changes of its state, its probes and its paths, and where paths
-   * part. Reconnects and resumes as `watch` does. Rejects with `ProblemError` if there is no such monitor, or when it
-   * is removed, after `giveUpAfterMs`, and with the signal's reason.
+   * part. Reconnects, resumes and rejects as `watch` does; rejects also when the monitor is removed.
    */
   readonly watchMonitor: (name: string, options?: WatchMonitorOptions) => AsyncIterable<MonitorChange>;
 }

@@ -1,6 +1,6 @@
 import { createParser } from 'eventsource-parser';
 
-/** Not the type of the parser: declarations of the npm package import `@vantage/types` alone. */
+/** Declared here instead of by the parser: declarations of the npm package import `@vantage/types` alone. */
 export interface StreamEvent {
   readonly id?: string | undefined;
   readonly event?: string | undefined;

@@ -96,7 +96,7 @@ function fixesOf(
   return [...tcp, { type, host, ...record }];
 }
 
-/** Checks of an address in place of one of its records that do not exist. */
+/** The checks that a dns check of an address may mean. */
 function addressFixes(host: string): readonly TargetFix[] {
   return [
     { type: 'dns', host, recordType: 'PTR' },

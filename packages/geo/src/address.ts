@@ -3,7 +3,7 @@ import { addressText, mappedIpv4, readAddress } from '@vantage/contract/address'
 /** A parsed address for lookups. */
 export interface Address {
   readonly family: 4 | 6;
-  /** Without IPv4 in IPv6 and without a zone; otherwise as it was given. */
+  /** As it was given, but without a dotted quad in an IPv6 address. */
   readonly text: string;
   /** 4 or 16 bytes, network order. */
   readonly bytes: Uint8Array;

@@ -61,7 +61,7 @@ export function countryCodeOf(value: unknown): string | null {
   return typeof value === 'string' && /^[A-Z]{2}$/.test(value) && value !== 'ZZ' ? value : null;
 }
 
-/** Both coordinates or neither. 0°, 0° (in the Gulf of Guinea) usually means "unknown". Four decimals are 11 m. */
+/** Both coordinates, to four decimals (11 m), or neither. 0°, 0° (in the Gulf of Guinea) usually means "unknown". */
 export function coordinatesOf(latitude: unknown, longitude: unknown): Pick<Facts, 'latitude' | 'longitude'> {
   const [north, east] = [degreesOf(latitude), degreesOf(longitude)];
   if (north === null || east === null || (north === 0 && east === 0)) return { latitude: null, longitude: null };

@@ -2,8 +2,8 @@ import { mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
 /**
- * Creates the folder that a setting names, and those above it. Node's `recursive` may not end in `/proc`, and may
- * report a missing file for a read-only file system.
+ * Creates the folder that a setting names, and those above it. Node's `recursive` may loop without end in `/proc`, and
+ * may report a missing file for a read-only file system.
  *
  * @returns false if it exists
  * @throws the error of the system for the folder that could not be created

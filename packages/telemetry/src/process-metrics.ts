@@ -1,4 +1,4 @@
-/** Metrics of each process besides its declared ones that the reference page lists. Name → description. */
+/** Metrics that the reference page lists besides those that a process declares. Name → description. */
 export const processMetrics: Readonly<Record<string, string>> = {
   nodejs_eventloop_lag_p99_seconds: 'Gauge. 99th percentile of the lag of the event loop since the last scrape.',
   nodejs_eventloop_lag_mean_seconds: 'Gauge. Mean lag of the event loop since the last scrape.',

@@ -7,7 +7,7 @@ export interface SpanContext {
   readonly traceFlags: number;
 }
 
-/** True for a `traceparent` of version 00, with any flags; other values are ignored, not rejected. */
+/** True for a `traceparent` of version 00, with any flags. */
 export function isTraceparent(value: unknown): value is string {
   return typeof value === 'string' && TRACEPARENT.test(value);
 }

@@ -111,7 +111,9 @@ interface Tree {
   readonly toBuffer: (recordBits: RecordBits) => Buffer;
 }
 
-/** A side of a node that holds a record of the data section instead of a node; 0, the root, is the empty side. */
+/**
+ * Marks a side of a node that holds a record of the data section instead of a node. A side of 0, the root, is empty.
+ */
 const IS_RECORD = 0x8000_0000;
 
 function createTree(): Tree {

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 
-/** Finds the packages that this one depends on, also if it is part of a bundle, which is in the folder of a program. */
+/** A `require` that finds the dependencies of this package, also from a bundle in the folder of a program. */
 export function requireFromGeo(): NodeJS.Require {
   return createRequire(createRequire(import.meta.url).resolve('@vantage/geo/package.json'));
 }

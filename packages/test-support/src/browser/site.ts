@@ -13,7 +13,7 @@ const WEB_SOCKET_GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 
 export type Serve = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A web server on loopback, whose name only its own fake admission resolves. */
+/** A web server on loopback, whose name only `admitSite` resolves. */
 export interface Site {
   readonly port: number;
   /** `http://page.test:<port>` */
