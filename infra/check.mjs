@@ -46,5 +46,5 @@ for (const { title, program, args, env = {} } of checks) {
     process.exit(status);
   }
 }
-// The channel of the set-up, if it has started this, would keep the process.
+// Without this, an open channel to the set-up, if that has started this process, would keep it running.
 process.exit(0);

@@ -4,7 +4,7 @@ import { addKey, startFuzzBed, type FuzzBed } from '../fuzz/bed.ts';
 
 export interface KeyReport {
   readonly guesses: number;
-  /** Guesses with the answer 401, so they were looked up; after a 429, the limit of the address refused them before. */
+  /** Guesses with the answer 401: they were looked up. Others were refused by the limit of the address before (429). */
   readonly lookedUp: number;
   readonly accepted: number;
   /** Requests with the valid key, sent from the same address at the same time, that were refused. */

@@ -21,7 +21,7 @@ export interface PipelineReport {
   readonly cpuMs: number;
 }
 
-/** What `sendPipelines` observed. */
+/** Observations of `sendPipelines`. */
 export interface PipelineReports {
   /** The same time without an attack. */
   readonly quiet: PipelineReport;

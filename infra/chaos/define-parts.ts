@@ -111,7 +111,7 @@ export async function wayToGateways({ store, folder, stoppers }: Ground, id: str
   return { link: undefined, line, connection };
 }
 
-/** With several Redis servers there is no link: a process connects to them itself. */
+/** With several Redis servers there is no link: processes connect to them directly. */
 async function lineToRedis({ store, stoppers }: Ground): Promise<{ redisUrl: string; link: Link | undefined }> {
   if (store.port === undefined) return { redisUrl: store.url, link: undefined };
   const link = await openLink(store.port);

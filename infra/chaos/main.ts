@@ -66,7 +66,7 @@ async function runInNamespace(): Promise<number> {
   return code ?? 1;
 }
 
-// What is slow to load is loaded here: the help and the process outside of the namespace do not need it.
+// Imports the modules that are slow to load: the help and the process outside of the namespace do not need them.
 async function breakAll(): Promise<void> {
   const { faults } = await import('./faults/index.ts');
   const wanted = chooseFaults(faults, values);

@@ -13,7 +13,7 @@ export interface Partition {
 }
 
 const run = promisify(execFile);
-/** Set by `inNamespace`: the machine's own loopback is never touched. */
+/** Variable of processes in the namespace: without it, no fault drops packets on the machine's loopback. */
 const NAMESPACE = 'CHAOS_NAMESPACE';
 
 export const isInNamespace = (): boolean => process.env[NAMESPACE] === '1';

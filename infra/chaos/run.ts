@@ -24,7 +24,7 @@ export interface RunOptions {
   readonly rate: number;
   /** See `Scene`. */
   readonly scale: number;
-  /** Agents that connect to Redis, and as many at the gateways. */
+  /** Number of agents that connect to Redis, and of those that connect to the gateways. */
   readonly agents?: number;
   /** Time added to the bounds of completion and recovery, for busy machines. */
   readonly indulgenceMs?: number;

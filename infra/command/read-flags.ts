@@ -63,7 +63,7 @@ export function readFlags<const Flags extends Readonly<Record<string, FlagDefini
   return { kind: 'values', values: values as Values<Flags> };
 }
 
-/** The fault in the words of the other commands; for an unknown flag with the nearest known one. */
+/** The fault, worded as by the other commands; for an unknown flag, with the nearest known one. */
 function faultOf(error: unknown, names: readonly string[]): string {
   const reason = (Error.isError(error) ? error.message : String(error)).split(/\. |\n/, 1)[0]!;
   const [, flag] = /^Unknown option '--?([^']*)'/.exec(reason) ?? [];

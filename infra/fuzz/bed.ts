@@ -16,7 +16,7 @@ import { startCoordinatorProcess, type CoordinatorProcess } from './coordinator-
 export interface FuzzBed {
   readonly coordinator: CoordinatorProcess;
   readonly redisUrl: string;
-  /** Takes the jobs of both probes that wait, and answers none: a probe that takes no jobs is degraded. */
+  /** Takes all waiting jobs of both probes, and answers none: a probe that takes no jobs is degraded. */
   readonly takeJobs: () => Promise<void>;
   /** Takes a job like an agent, and writes the result unless it is undefined. */
   readonly report: (probe: string, checkId: string, result: string | undefined) => Promise<void>;

@@ -3,7 +3,7 @@ import { ModuleMocker } from 'jest-mock';
 
 import { rememberProcess } from './process-state.mjs';
 
-/** The global object of the worker itself. When a suite ends, its properties with a name are restored. */
+/** Runs suites with the global object of the worker, and restores its properties with string keys after each suite. */
 export default class WorkerEnvironment {
   global = globalThis;
   moduleMocker = new ModuleMocker(globalThis);

@@ -5,8 +5,8 @@
 const EVENTS = /^(?:SIG[A-Z0-9]+|uncaughtException|unhandledRejection)$/;
 
 /**
- * @returns a function that gives the process what it has now: environment, folder, exit code, listeners of `EVENTS`,
- *   globals and the properties of `process`
+ * @returns a function that restores the present state: environment, folder, exit code, listeners of `EVENTS`, globals
+ *   and the properties of `process`
  */
 export function rememberProcess() {
   const env = { ...process.env };

@@ -89,7 +89,7 @@ export interface Split {
   readonly branches: readonly (readonly Stage[])[];
 }
 
-/** A loop of this many routers: the last router before it sends all packets back to the first of them; 1 is itself. */
+/** Makes a loop of the last routers, this many: the last one sends all packets back to the first, with 1 to itself. */
 export interface Circle {
   readonly circle: number;
 }

@@ -33,7 +33,7 @@ export type CanaryTransport = (typeof transports)[number];
 
 export interface CanaryOptions {
   readonly transport?: CanaryTransport;
-  /** Address that the agent's operator allows, to test the canaries themselves; only its jobs are run. */
+  /** Address that the agent's operator allows. Then only jobs for it are run, which tests the canaries themselves. */
   readonly allow?: string;
 }
 

@@ -8,7 +8,7 @@ import type { WebSocket } from 'ws';
 import { createAgentKey } from '../../../apps/coordinator/test/agent-key.ts';
 import { admit, drained } from './connect.ts';
 
-/** What the attacker has: addresses and tokens. */
+/** Addresses and tokens that the attacker has. */
 export interface AttackedGateway {
   /** Address of the WebSocket. */
   readonly url: string;
@@ -23,7 +23,7 @@ export interface AttackedGateway {
 /** An attack on a gateway, repeated until the process ends. */
 export interface GatewayAttack {
   readonly name: string;
-  /** True if the attack states `address` for all of its connections: the signatures verified for it are counted. */
+  /** True if the attack states `address` for all of its connections; only then are verified signatures counted. */
   readonly isOneAddress: boolean;
   /** True if clients start checks on the probe of the stolen agent meanwhile. */
   readonly getsJobs?: boolean;

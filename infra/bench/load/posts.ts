@@ -12,7 +12,7 @@ import { onStage } from './stage.ts';
  */
 const WARM_UP = 24_000;
 const TURNS = 7;
-/** Series of POSTs to each of the two in a turn: short ones, because the speed of the machine varies. */
+/** Series of POSTs in a turn to each server, short and alternating, because the speed of the machine varies. */
 const SERIES = 8;
 /** POSTs of a series. */
 const POSTS = 500;
@@ -23,7 +23,7 @@ const PROBES_OF_POSTS = 100;
  * POSTs.
  */
 const [SERIES_SECONDS, TURN_MS] = [3, 8_000];
-/** A coordinator reads the queues of busy probes each second: until then it knows the length that they had. */
+/** Wait after the removal of jobs: a coordinator reads the lengths of busy probes' queues each second. */
 const REREAD_MS = 3_000;
 const BARE = new URL('bare-post-worker.ts', import.meta.url);
 

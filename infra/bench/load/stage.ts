@@ -43,7 +43,7 @@ export const PROBES = 20;
 /** Number of probes per check. */
 export const PER_CHECK = 5;
 
-/** Size of each part of the benchmark. */
+/** Durations of the parts of the benchmark. */
 export interface Lengths {
   readonly warmUpSeconds: number;
   readonly trySeconds: number;

@@ -35,8 +35,9 @@ const kinds: readonly (readonly [name: string, options: TraceOptions])[] = [
 ];
 
 /**
- * Compares modelled traces with the one before: those of an unchanged network are no change, and with sixteen flows
- * each replaced, missing or added router is one in the next run.
+ * Compares modelled traces with the previous one. Goals: an unchanged network has no changes; with sixteen flows, the
+ * next run names each replaced, missing or added router, and most lost and new ways are named within
+ * `RUNS_UNTIL_NAMED` runs.
  */
 export async function findsPathChanges(): Promise<readonly Figure[]> {
   const figures: Figure[] = [];

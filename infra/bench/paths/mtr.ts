@@ -130,8 +130,8 @@ function compared(family: string, runs: readonly Run[]): readonly Figure[] {
 }
 
 /**
- * Runs are compared in pairs, because both measured at the same time. mtr reads a userspace clock, so its times are
- * longer on a busy machine.
+ * Compares the two tools run by run, because they measured at the same time. mtr reads a userspace clock, so its times
+ * are longer on a busy machine.
  */
 function differenceAt(index: number, name: SpreadName, runs: readonly Run[]): { isWrong: boolean; text: string } {
   const pairs = runs.flatMap(({ ours, theirs }) => {

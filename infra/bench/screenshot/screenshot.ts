@@ -25,7 +25,7 @@ const AGENT_TIMEOUT_MS = 12_000;
 
 /**
  * Screenshots of an ordinary page one after another, compared with the browser alone; of pages whose content arrives
- * late; then of hostile ones.
+ * late; of hostile ones.
  */
 export async function screenshot({ step }: Pick<Progress, 'step'>): Promise<readonly Figure[]> {
   const { executablePath, missing } = browserHere(process.env['PATH']);

@@ -47,8 +47,8 @@ interface TakenPort {
 }
 
 /**
- * Takes the port that is left to the agent, for TCP and UDP. The kernel chooses it, because it ignores a bound outside
- * its own range of local ports.
+ * Takes the port that is left to the agent, for TCP and UDP. The kernel chooses the port, because it ignores a bound
+ * outside of its range of local ports.
  */
 async function takePort(): Promise<TakenPort> {
   const tcp = createServer().listen(0, '0.0.0.0');

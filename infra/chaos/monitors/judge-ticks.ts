@@ -2,7 +2,7 @@ import type { Monitor } from '@vantage/contract';
 
 import type { StateChange, Starts } from './service.ts';
 
-/** What a trial has left, read in this order. */
+/** Observations of a trial. `starts` is read last, so that it has the check of every run. */
 export interface Observed {
   /** All monitors with all their runs: none was changed, and there were no more runs than are kept. */
   readonly monitors: readonly Monitor[];
@@ -18,7 +18,7 @@ export interface TickLedger {
   readonly lost: number;
   /** Checks that the probe started twice or that are in no run, and ticks with more than one check. */
   readonly doubled: number;
-  /** Turns of monitors to bad, also of those that are ok again. */
+  /** Changes of monitors to the state `bad`, including those that are ok again. */
   readonly alarms: number;
   /** Delays of the checks at a probe after the due times of their ticks, milliseconds. */
   readonly delaysMs: readonly number[];
@@ -31,7 +31,7 @@ export interface TickLedger {
  * Compares the runs that clients read with the jobs that the probe started, and counts alarms.
  *
  * @param everyMs interval of all monitors
- * @param evaluatedMs ticks whose check began before it have a run by now, milliseconds since the epoch
+ * @param evaluatedMs milliseconds since the epoch; each check that began before this time must be in a run
  * @throws for a monitor without a change of its state: its first run changes it from unknown
  */
 export function judgeTicks({ monitors, changes, starts }: Observed, everyMs: number, evaluatedMs: number): TickLedger {

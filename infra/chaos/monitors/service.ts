@@ -37,7 +37,7 @@ export interface MonitorTrial {
   readonly starts: () => Promise<Starts>;
   /** Reads the monitors over HTTP from any coordinator that answers. */
   readonly read: () => Promise<readonly Monitor[]>;
-  /** Reads the changes of their states from Redis, which keeps the last 100 events of a monitor. */
+  /** Reads the changes of the monitors' states from Redis, which keeps the last 100 events of a monitor. */
   readonly changes: () => Promise<readonly StateChange[]>;
   readonly stop: () => Promise<void>;
 }
