@@ -69,7 +69,7 @@ describe('a service whose coordinators and agents are restarted one after the ot
           expect(error).toMatchObject({ status: 503 });
           refusals += 1;
         };
-        /** How the checks of two clients ended that have a response open all the time. */
+        /** Outcomes of the checks of two clients, each of which has a response open all the time. */
         const ends: { readonly waited: string[]; readonly followed: string[] } = { waited: [], followed: [] };
         const waiting = (async () => {
           while (!stopping.signal.aborted) {

@@ -3,7 +3,7 @@ import { useStallingClock, type StallingClock } from '@vantage/test-support/stal
 
 import { watchStandstill } from './watch-standstill.ts';
 
-/** A standstill counts without the interval in which the watch looks, 50 ms. */
+/** Interval of the watch, which is not counted as part of a standstill. */
 const LOOKS_EVERY_MS = 50;
 
 describe('the standstills of a process', () => {

@@ -40,7 +40,7 @@ export interface SuiteBrowser {
 export async function openSuiteBrowser(): Promise<SuiteBrowser> {
   const browser = await openBrowser(['--renderer-process-limit=1', '--disable-site-isolation-trials']);
   const context = browser.defaultBrowserContext();
-  // Its renderer process ends with its last page.
+  // This page stays open, because the renderer process of the context ends with its last page.
   const [first] = await context.pages();
   return {
     openTab: async (url, width) => {

@@ -257,7 +257,7 @@ describe('the page of a check from a hundred probes', () => {
       const text = String(await tab.page.evaluate('document.body.innerText'));
       expect(text).not.toContain('answered yet');
       expect(text).not.toContain('0 of 0');
-      // What takes the place of the rows is the same for all types.
+      // The content in place of the rows is the same for all types.
       if (testId === pingCheck.testId) expect(await axeViolations(tab.page)).toEqual([]);
       await tab.page.evaluate(`document.querySelector('.probes-table p button').click()`);
       await untilTrue(tab.page, `document.querySelector('[data-probe]') !== null`);

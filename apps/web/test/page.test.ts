@@ -198,7 +198,7 @@ describe('the page', () => {
     showcase.checks.set(check.testId, { ...check, results: results });
     await tab.page.setViewport({ width: 390, height: 900 });
     await open(`/c/${check.testId}`, 'America/');
-    // A box for each line of each part: more boxes than parts are a part that is broken.
+    // Each part has one box per line: a part with several boxes is broken.
     const lines = `(() => {
       const value = [...document.querySelectorAll('dt')].find((e) => e.innerText === 'Time zone').nextSibling;
       const walker = document.createTreeWalker(value, NodeFilter.SHOW_TEXT);

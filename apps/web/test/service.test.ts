@@ -113,7 +113,7 @@ describe('the page of the whole service', () => {
         expect(await axeViolations(tab.page)).toEqual([]);
       }
       expect(await textOf(tab.page, 'body')).toContain('demo-1');
-      // On a phone words are not broken into letters, but for one that is longer than the line.
+      // On a phone, only words that are longer than a line are broken.
       await tab.page.setViewport({ width: 390, height: 800 });
       const heads = `[...document.querySelectorAll('th')]`;
       const brokenWords = `${heads}.map(({ nextElementSibling }) => {

@@ -8,7 +8,8 @@ import { openBrowser } from '../../../apps/web/test/browser.ts';
 import { recordTasks } from './main-thread.ts';
 
 describe('a recording of the main thread', () => {
-  // A browser holds one recording, and one whose page crashed may not have ended yet: each test has its own.
+  // A browser makes one recording at a time, and that of a crashed page may not have ended yet: each test has another
+  // browser.
   let browser: Awaited<ReturnType<typeof openBrowser>> | undefined;
 
   const start = async (): Promise<NonNullable<typeof browser>> => (browser = await openBrowser());

@@ -636,7 +636,7 @@ describe('flows that die behind a router that all flows pass', () => {
     limits: (name) => (of(name) ? { burst, perSecond } : undefined),
   });
   const isTarget = (name: string): boolean => name === TARGET_NAME;
-  // Nothing is drawn over them, so `CASES` adds limits.
+  // Without random numbers, more runs would be of no use: `CASES` adds limits instead.
   const isWhole = cases(1) > 1;
   const bursts = isWhole ? [1, 3, 6, 12] : [1, 6];
   const rates = isWhole ? [0.1, 0.3, 1, 3, 10] : [0.1, 1, 10];

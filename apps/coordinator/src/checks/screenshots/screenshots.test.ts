@@ -477,7 +477,7 @@ describe('the end of a screenshot', () => {
     const on = probes([true, true]);
     const id = await start(on);
     const first = await photographer(id, on);
-    // Its stream has been read by then: the first reading takes memory.
+    // Makes a coordinator read the stream of the first probe, because the first read of a stream takes memory.
     await report(bed.redis, first, id, shown('small'));
     await until(async () => isFinal((await bed.read(id)).results[first]!));
     await goOffline(first);

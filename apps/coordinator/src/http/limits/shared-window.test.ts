@@ -21,10 +21,7 @@ function event(client: Redis, name: 'ready' | 'close'): Promise<void> {
   return new Promise((resolve) => client.once(name, () => resolve()));
 }
 
-/**
- * A client with the connection options of a coordinator, but for its timeout of replies, and that it reconnects every
- * 20 ms.
- */
+/** A client with the connection options of a coordinator, except its reply timeout and its pause before a reconnect. */
 async function connection(url: string, commandTimeout = PATIENT_MS): Promise<Redis> {
   const client = new Redis(url, {
     enableOfflineQueue: false,

@@ -326,7 +326,7 @@ describe('the script', () => {
     await redis.pexpire('rl:{one}:client', 5_000);
     await countInRedis(client, T + 1_000, target);
 
-    // The members are prolonged each time.
+    // One call for each of the two sums, and one for the members at each of the five requests.
     expect(inSlice).toBe(5 + 2);
     expect(await redis.pttl('rl:{one}:client')).toBeGreaterThan(55_000);
     for (const { key } of [...client, ...target]) expect(await redis.pttl(`rl:{one}:${key}`)).toBeGreaterThan(0);

@@ -93,6 +93,6 @@ it('costs a few commands, and reads a thousand records at most', async () => {
   const after = await stats();
 
   expect(after.bytes - before.bytes).toBeLessThan(whole / 2);
-  // The reading of the statistics is one of them.
+  // One of these commands reads the statistics.
   expect(after.commands - before.commands).toBeLessThan(6);
 });

@@ -103,8 +103,8 @@ describe('PUT /monitors/:name', () => {
     expect(
       (await edge.ask('/monitors/inside', put({ ...ping, check: { type: 'ping', host: '10.1.2.3' } }))).status,
     ).toBe(201);
-    // Makes the tick due now: one that was due long ago would be made up for only within a minute. The reason below
-    // shows that the target policy admitted the target, since no probe is registered.
+    // Makes the tick due now. The reason below shows that the target policy admitted the target, since no probe is
+    // registered.
     await bed.redis.zadd(redisKeys.monitorsDue, Date.now(), 'inside');
     await until(async () => ((await core.monitors.read('inside'))?.runs.length ?? 0) > 0);
 
