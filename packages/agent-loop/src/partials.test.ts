@@ -71,7 +71,7 @@ describe('the partial results of a probe', () => {
     third.offer('third');
     jest.advanceTimersByTime(1_000);
 
-    // The third follows the others too soon.
+    // The third is too new when the others are shown, and waits for the next time.
     expect(shown).toEqual(['50 first', '300 second', '300 first again', '550 third']);
   });
 

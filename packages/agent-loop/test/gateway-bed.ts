@@ -13,7 +13,7 @@ import type { GatewayLoopOptions } from '../src/gateway/parts.ts';
 import type { AgentIdentity } from '../src/gateway/session.ts';
 import type { JobRunner, RunnerLink } from '../src/job-runner.ts';
 
-/** One connection of the agent, with what it received. */
+/** One connection of the agent at the gateway, with the frames that arrived over it. */
 export interface Peer {
   readonly socket: WebSocket;
   readonly frames: Frame[];

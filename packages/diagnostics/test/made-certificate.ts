@@ -10,7 +10,7 @@ export interface Made {
   readonly name: string;
   readonly subject: string;
   readonly issuer: string;
-  /** Name of the signing certificate; its own `name` if it is self-signed. */
+  /** Name of the key that signed it; its own key if it is self-signed. */
   readonly signer: string;
   /** Name of its key; by default `name`. */
   readonly key?: string;

@@ -20,7 +20,7 @@ export interface Scan {
 
 const run = promisify(execFile);
 
-/** Curves by sslscan's names; the bits next to them are those of their strength. */
+/** Bits of curves by sslscan's names: sslscan prints the bits of their strength instead. */
 const curveBits: Readonly<Record<string, number>> = { prime256v1: 256, secp384r1: 384, secp521r1: 521 };
 
 /** Skipped scans: each needs another connection. */

@@ -267,7 +267,7 @@ describe('the packet process', () => {
     await once(sender, 'error');
     const watch = { family: 4, protocol: 'udp', identifier: sender.address().port } as const;
 
-    // Independent of the packet process's delay.
+    // Long enough, however slow the packet process is.
     const recall = { ...watch, errorsOnly: { recallMs: 60_000 } };
     const [one, other] = await Promise.all([packets.open(recall), packets.open(recall)]);
     const [first, second] = await Promise.all([nextPacket(one), nextPacket(other)]);
@@ -348,7 +348,8 @@ describe('the packet process', () => {
     const sending = socket.send(echoRequest(4, socket.identifier, 1, Buffer.alloc(8)), '127.0.0.1', 9);
     const left = expect(sending).rejects.toMatchObject({ code: 'EBADF' });
     socket.close();
-    // The request is sent before the timeout.
+    // After the first silence nothing is awaited any more: the process is asked something, and the second silence ends
+    // it.
     jest.advanceTimersByTime(SILENCE_MS);
     await turns();
     jest.advanceTimersByTime(SILENCE_MS);

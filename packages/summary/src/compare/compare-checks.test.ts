@@ -8,7 +8,7 @@ import { compared, comparedWithVerdict } from '../../test/compared.ts';
 import { dns, http, info, lost, ping, tcp, tls, trace, udp } from '../../test/results.ts';
 import { seeded, type Random } from '../../test/generate.ts';
 
-/** Comparisons of noise, of which less than one in a hundred may name it. */
+/** Number of comparisons of noise; fewer than one in a hundred may report a difference for certain. */
 const NOISES = cases(300);
 
 const down = bad('probe_offline', {}, { result: 'error', source: 'probe', phase: 'dispatch' });

@@ -10,7 +10,7 @@ import { multipath, trace } from '../../test/results.ts';
 import { tracesOf, type Trace } from '../traceroute/trace.ts';
 import { comparePaths } from './path/compare-paths.ts';
 
-/** `npm run -s bench -- paths --only changes` compares 10,000 of a kind. */
+/** `npm run -s bench -- paths --only changes` has 10,000 runs of similar balancers. */
 const RUNS = cases(1_000);
 
 const balanced: readonly Segment[] = [

@@ -14,7 +14,7 @@ import { startProxy, type FilteringProxy, type OwnPages } from './proxy.ts';
 import { defaultProxyLimits, type ProxyLimits } from './proxy-ledger.ts';
 
 const itWithCurl = itNeeding((await curlVersion()) === null ? 'there is no curl' : null, process.env['CI']);
-/** Answers that the check reads to their end, and for which curl has enough memory (status 27 if not). */
+/** Answers that the check reads to their end, and for which curl has enough memory (exit code 27 if not). */
 const readable = rawAnswers.filter(({ name }) => {
   const { check, curl } = corpusVerdicts[name]!;
   return /^\d+ \d+$/.test(check) && curl !== 'exit 27';

@@ -9,7 +9,7 @@ import { MAX_FULL_SIZE_PACKETS, MAX_PACKETS } from './contract.ts';
 
 const RUNS = cases(12);
 const DISTANCE = 4;
-/** Packets of the trace are smaller, those that ask for sizes larger, but for the small ones of the pairs. */
+/** Above the size of the trace's packets and of the small ones of the search, below full size. */
 const LARGE_BYTES = 300;
 const inTime = { inTime: true, budgetMs: 30_000 };
 

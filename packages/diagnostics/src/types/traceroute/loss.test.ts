@@ -8,7 +8,7 @@ const DISTANCE = 6;
 /** TTL of the echo requests of the path MTU search. */
 const MTU_TTL = 64;
 
-/** Packets of a figure; with one packet for each trace, which costs most, half as many. */
+/** Packets for each measured loss; half as many if each trace has one packet, since that costs most. */
 const PACKETS = cases(400);
 
 /** The few reported packets are a sample of all: three standard deviations. */

@@ -7,7 +7,7 @@ import type { FakeAnswer, FakeSent } from '../../../test/fake-packets.ts';
 import { answerOfTarget, expired, router, TARGET, traceOver, unreachable } from '../../../test/trace-network.ts';
 
 const RUNS = cases(6);
-/** Runs that find every link: a search accepts to miss one of twenty. */
+/** Least number of runs that find every link: a search may miss one in one of twenty runs. */
 const MOST = RUNS - Math.ceil(RUNS / 10);
 const PROTOCOLS = ['icmp', 'udp', 'tcp'] as const;
 const FORBIDDEN = 13;

@@ -7,7 +7,7 @@ import { limitedInGroups, lostInGroups } from '../../../test/spaced-groups.ts';
 
 const access = '198.51.100.1 1 1 1';
 const target = '203.0.113.1 9 9 9';
-/** Hops that lose three of ten packets, each other ones. */
+/** Hops that lose three of ten packets, not the same three. */
 const third = (hop: string): string => `${hop} * 5 5 * 5 5 5 * 5 5`;
 const thirdToo = (hop: string): string => `${hop} 5 5 * 5 5 * * 5 5 5`;
 const lossyTarget = '203.0.113.1 9 * 9 9 9 9 * 9 9 *';

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 
 import { groupsOf, isClean, isLimited, isProved, type SpacedPacket } from './groups.ts';
 
-/** Packets of groups of which each word is one: `.` answered, `*` not, `?` awaited, `x` left out. */
+/** Packets in groups, one word for each group: `.` answered, `*` not, `?` awaited, `x` left out. */
 function packets(text: string, apartMs = 0.1): SpacedPacket[] {
   return text.split(' ').flatMap((marks, group) =>
     Array.from(marks, (mark, index) => {
