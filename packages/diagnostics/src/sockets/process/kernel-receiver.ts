@@ -48,7 +48,10 @@ const CONTROL_BYTES = AT.packet - AT.control;
 const CMSG_HEADER_BYTES = 16;
 
 const MAX_PER_CALL = 64;
-/** The packet process has a few dozen descriptors, and the kernel assigns the lowest free ones. */
+/**
+ * Bound of the search for a descriptor: the packet process has a few dozen, and the kernel assigns the lowest free
+ * ones.
+ */
 const MAX_DESCRIPTORS = 256;
 /** Age above which a stamp is taken as wrong: the wall clock may have been set in between. */
 const MAX_AGE_MS = 60_000;

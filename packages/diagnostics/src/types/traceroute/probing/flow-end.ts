@@ -15,7 +15,7 @@ export interface End {
   readonly routerAt: (ttl: number) => string | undefined;
 }
 
-/** Called after every packet and every answer. */
+/** In loops, because it is called after every packet and every answer. */
 export function endOf(own: readonly TracePacket[], limits: Limits, packets: readonly TracePacket[]): End {
   let lastExpired = 0;
   let reached = false;
