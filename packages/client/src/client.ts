@@ -75,9 +75,9 @@ export interface Client {
   /** Transport, release and state of the agent of each probe. */
   readonly agents: (options?: CallOptions) => Promise<Agents>;
   readonly me: (options?: CallOptions) => Promise<Me>;
-  /** All monitors by name, without their runs. */
+  /** All monitors by name, without their runs and changes of the path. */
   readonly monitors: (options?: CallOptions) => Promise<Monitors>;
-  /** One monitor with its last runs, newest first. */
+  /** One monitor with its last runs and changes of the path, newest first. */
   readonly monitor: (name: string, options?: CallOptions) => Promise<Monitor>;
   /** Creates a monitor, or replaces one with a different definition; needs a key with the scope `monitor`. */
   readonly putMonitor: (name: string, request: MonitorRequest, options?: CallOptions) => Promise<Monitor>;

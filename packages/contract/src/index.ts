@@ -15,6 +15,7 @@ export * from './finding.ts';
 export * from './gateway.ts';
 export * from './job.ts';
 export * from './me.ts';
+export * from './monitors/event-fields.ts';
 export * from './monitors/events.ts';
 export * from './monitors/monitor.ts';
 export * from './monitors/request.ts';

@@ -136,6 +136,8 @@ export const redisKeys = {
   monitorRuns: (name: string) => `{monitors}:runs:${name}`,
   /** Stream of a monitor's last events, JSON. */
   monitorEvents: (name: string) => `{monitors}:events:${name}`,
+  /** List of the last ticks of a monitor with a change of the path, JSON, newest first. */
+  monitorPaths: (name: string) => `{monitors}:paths:${name}`,
   /** Outcome of the traceroute after a monitor's change to bad, JSON. */
   monitorParting: (name: string) => `{monitors}:parting:${name}`,
   /** Channel that announces the name of a monitor whose tick was evaluated, or that was changed or removed. */

@@ -4,6 +4,7 @@ export type { ProbeFacts } from './probe-result.ts';
 export { evidenceByProbe, otherFamilyOf } from './evidence.ts';
 export type { Evidence } from './partition.ts';
 export { partingSentence } from './traceroute/parting/parting.ts';
+export type { PathMove } from './compare/path/move.ts';
 export { followPath, followWays, MOST_PATH_RUNS, pathChangeSentence, reachedFrom } from './compare/path-changes.ts';
 export { compareChecks, type ComparedCheck } from './compare/compare-checks.ts';
 export { daysUntil } from './clock.ts';

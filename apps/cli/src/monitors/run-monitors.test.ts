@@ -29,8 +29,10 @@ const web: Monitor = {
   nextTickAt: null,
   tracerouteId: 'qPUXvL1sQx2rGJm0Zf7N4w',
   parting: null,
+  lastPathChangeAt: null,
   agreement: { failing: 1, counted: 2, needed: 1, networks: 1, countries: 1 },
   probes: { 'fra-1': { ...failing, ...place, since: later }, 'nyc-1': { ...ok, ...place, flapping: true, since: at } },
+  pathChanges: [],
   runs: [
     { tick: 2, checkId: null, scheduledAt: later, startedAt: null, reason: null, results: { 'fra-1': failing } },
 

@@ -1,6 +1,7 @@
-import { redisKeys, type MonitorRequest, type Monitors } from '@vantage/contract';
+import { redisKeys, type Monitor, type MonitorRequest, type Monitors } from '@vantage/contract';
 import type { Redis } from 'ioredis';
 
+import { readKept } from '../checks/read/kept-checks.ts';
 import type { Store } from '../redis/open-store.ts';
 import { onStore } from '../redis/store.ts';
 import { firstTickAfter, tickAfterMissed, type ReadDefinition } from './definition.ts';
@@ -26,10 +27,7 @@ export function createMonitorReads({ requests, channels }: Store, file: Monitors
   return {
     list,
     metrics: async () => monitorMetricsText(await list()),
-    read: async (name) => {
-      const record = await onStore(requests, (redis) => readMonitor(redis, name));
-      return record === undefined ? undefined : describeMonitorWithRuns(name, record);
-    },
+    read: (name) => onStore(requests, (redis) => readWhole(redis, name)),
     follow: (name, onChange) =>
       channels.listen(redisKeys.monitorsChanged, (changed) => {
         if (changed === name || changed === '') onChange();
@@ -37,6 +35,16 @@ export function createMonitorReads({ requests, channels }: Store, file: Monitors
     eventsAfter: (name, after) => onStore(requests, (redis) => readEvents(redis, name, after)),
     fileFault: () => file?.fault(),
   };
+}
+
+async function readWhole(redis: Redis, name: string): Promise<Monitor | undefined> {
+  const record = await readMonitor(redis, name);
+  if (record === undefined) return undefined;
+  const checks = record.pathChanges.flatMap(({ checkId, changes }) => [
+    ...(checkId === null ? [] : [checkId]),
+    ...changes.map(({ before }) => before),
+  ]);
+  return describeMonitorWithRuns(name, record, await readKept(redis, checks));
 }
 
 async function readEvents(redis: Redis, name: string, after: string | undefined): Promise<EventsReading | undefined> {
@@ -80,9 +88,9 @@ export function createMonitorWrites(
         const [first, inAlarm] = [firstTickAfter, tickAfterMissed].map((tick) => tick(nowMs, reading.definition));
         const outcome = await putMonitor(redis, name, stored, first!, most, inAlarm);
         if (outcome === 'file' || outcome === 'full') return { outcome };
-        const record = await readMonitor(redis, name);
-        if (record === undefined) throw new Error('a monitor was removed while it was written');
-        return { outcome, monitor: describeMonitorWithRuns(name, record) };
+        const monitor = await readWhole(redis, name);
+        if (monitor === undefined) throw new Error('a monitor was removed while it was written');
+        return { outcome, monitor };
       });
     },
     remove: (name) => onStore(requests, (redis) => removeMonitor(redis, name, 'api')),

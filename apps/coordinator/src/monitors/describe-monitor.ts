@@ -1,8 +1,8 @@
 import type { Monitor, MonitorInList, MonitorRequest, Run } from '@vantage/contract';
 
 import { describeAlarm, readAlarm } from './definition.ts';
+import type { MonitorRecord, WholeMonitor } from './schedule/monitor-records.ts';
 import type { RunRecord } from './state/judge-run.ts';
-import type { MonitorRecord } from './schedule/monitor-records.ts';
 import type { MonitorState, ProbeMemory } from './state/monitor-state.ts';
 
 /** Replaces the paths of webhooks in responses. */
@@ -27,6 +27,7 @@ export function describeMonitor(name: string, { stored, state, nextMs, parting }
     // The state of an earlier release has no `traceId`.
     tracerouteId: state?.traceId ?? null,
     parting: parting !== undefined && parting.traceId === state?.traceId ? parting.sentence : null,
+    lastPathChangeAt: timeOf(state?.pathChangedMs),
     probes: describeProbes(state),
   };
 }
@@ -42,11 +43,20 @@ function withoutSecrets({ check, webhooks, ...request }: MonitorRequest): Monito
   };
 }
 
+/** @param kept of the checks of path changes those whose results are kept */
 export function describeMonitorWithRuns(
   name: string,
-  { runs, ...record }: MonitorRecord & { readonly runs: readonly RunRecord[] },
+  { runs, pathChanges, ...record }: WholeMonitor,
+  kept: ReadonlySet<string>,
 ): Monitor {
-  return { ...describeMonitor(name, record), runs: runs.map(describeRun) };
+  return {
+    ...describeMonitor(name, record),
+    pathChanges: pathChanges.map(({ changes, ...change }) => ({
+      ...change,
+      changes: changes.map((one) => ({ ...one, kept: kept.has(change.checkId ?? '') && kept.has(one.before) })),
+    })),
+    runs: runs.map(describeRun),
+  };
 }
 
 /** Only probes of the last tick: the state keeps others for `REMEMBERED_TICKS`. */

@@ -32,6 +32,12 @@ export const monitorMetrics = {
     help: 'Time of the last evaluated tick.',
     labels: { monitor },
   },
+  pathChange: {
+    kind: 'gauge',
+    name: 'vantage_monitor_last_path_change_timestamp_seconds',
+    help: 'Time of the last tick with a change of the path; traceroute only. Absent before the first.',
+    labels: { monitor },
+  },
   interval: {
     kind: 'gauge',
     name: 'vantage_monitor_interval_seconds',
@@ -105,11 +111,12 @@ export function monitorMetricsText(monitors: Monitors): string {
 }
 
 function samplesOf(monitor: string, one: MonitorInList): readonly Sample[] {
-  const { state, since, alarmSince, lastTickAt, every, agreement, probes } = one;
+  const { state, since, alarmSince, lastTickAt, lastPathChangeAt, every, agreement, probes } = one;
   const own: readonly (readonly [MetricName, number | null])[] = [
     ['since', secondsOf(since)],
     ['alarm', alarmSince === null ? 0 : 1],
     ['tick', secondsOf(lastTickAt)],
+    ['pathChange', secondsOf(lastPathChangeAt)],
     ['interval', (readInterval(every) ?? 0) / 1_000],
     ['failing', agreement?.failing ?? null],
     ['counted', agreement?.counted ?? null],

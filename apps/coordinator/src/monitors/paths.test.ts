@@ -3,13 +3,13 @@ import { checkTypes } from '@vantage/diagnostics/contract';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
 import { report, startCoreBed, until, type CoreBed } from '../../test/core-bed.ts';
+import { TRACED_TARGET, tracedResult } from '../../test/traced-result.ts';
 import { createMonitorReader } from '../http/requests/read-monitor.ts';
 import { putMonitor } from './schedule/monitor-records.ts';
 import type { ReadDefinition } from './definition.ts';
 import type { WebhookMessage } from './webhooks/message.ts';
 
 const PROBES = ['fra-1', 'nyc-1'];
-const TARGET = '203.0.113.9';
 
 /** Reads definitions as the API does, but with a tick every 400 ms. */
 const readAny: ReadDefinition = (name, request, allow) => {
@@ -38,57 +38,18 @@ beforeEach(async () => {
 
 afterEach(() => bed.stop());
 
-/** A traceroute result of sixteen flows over these routers; `*` is a silent router. */
-function traced(routers: readonly string[], reached: boolean): object {
-  const hops = routers.map((ip, index) => {
-    const who = {
-      ip: ip === '*' ? null : ip,
-      private: false,
-      hostname: null,
-      hostnameVerified: null,
-      asn: null,
-      asName: null,
-    };
-    const rtts = Array.from({ length: 16 }, () => (ip === '*' ? null : index + 1));
-    const responders = ip === '*' ? [] : [{ ...who, rtts }];
-    return { hop: index + 1, ...who, latency: ip === '*' ? null : index + 1, rtts, responders, mpls: [], icmp: null };
-  });
-  const stopReason = reached ? 'completed' : 'gap_limit';
-  const flow = { reached, stopReason, hops: routers.map((ip) => [ip === '*' ? null : 0]) };
-  const failure = { code: 'timed_out', phase: 'response', source: 'network', message: 'The target did not answer.' };
-  return {
-    result: reached ? 'success' : 'timeout',
-    rt: reached ? 9 : null,
-    resolvedIp: TARGET,
-    error: reached ? null : failure,
-    startedAt: null,
-    finishedAt: new Date().toISOString(),
-    hops,
-    flows: Array.from({ length: 16 }, () => flow),
-    reached,
-    stopReason,
-    protocol: 'icmp',
-    pathMtu: null,
-    loop: null,
-    clock: 'kernel',
-    echo: null,
-    fullTtl: reached ? null : { rtts: Array.from({ length: 6 }, () => null), icmp: null },
-    mtuBlackHole: null,
-  };
-}
-
 async function answerJobs(probe: string, result: object): Promise<void> {
   const jobs = await bed.redis.lpop(`${redisKeys.queuePrefix(probe)}:${JOB_QUEUE}:wait`, 100);
   for (const id of jobs ?? []) await report(bed.redis, probe, id, result);
 }
 
-const working = ['198.51.100.1', '198.51.100.2', '198.51.100.3', TARGET];
-const moved = ['198.51.100.1', '198.51.100.8', '198.51.100.3', TARGET];
+const working = ['198.51.100.1', '198.51.100.2', '198.51.100.3', TRACED_TARGET];
+const moved = ['198.51.100.1', '198.51.100.8', '198.51.100.3', TRACED_TARGET];
 const broken = ['198.51.100.1', '198.51.100.8', '*', '*', '*', '*', '*'];
 
 /** A traceroute result whose flows take these ways in turn, which differ at single hops. */
 function balancedOver(...ways: readonly (readonly string[])[]): object {
-  const plain = traced(ways[0]!, true) as { readonly hops: readonly Readonly<Record<string, unknown>>[] };
+  const plain = tracedResult(ways[0]!, true) as { readonly hops: readonly Readonly<Record<string, unknown>>[] };
   const hops = plain.hops.map((hop, index) => {
     const ips = [...new Set(ways.map((way) => way[index]!))];
     return { ...hop, responders: ips.map((ip) => ({ ...(hop['responders'] as readonly object[])[0], ip, rtts: [1] })) };
@@ -121,14 +82,31 @@ describe('the paths of a monitor', () => {
       const later = (await ticked()) + 4;
       await until(async () => (await ticked()) >= later);
 
-      expect(await changes()).toEqual([
-        expect.objectContaining({
-          probes: ['fra-1'],
-          change: 'ways',
-          sentence:
-            'Path at hop 2: 198.51.100.2 or 198.51.100.8 → 198.51.100.2, fewer ways of a load balancer (fra-1).',
-        }),
+      const text = 'path at hop 2: 198.51.100.2 or 198.51.100.8 → 198.51.100.2, fewer ways of a load balancer';
+      const sentence = `P${text.slice(1)} (fra-1).`;
+      const found = { probes: ['fra-1'], change: 'ways' as const, sentence };
+      const [event, ...others] = await changes();
+      const monitor = (await bed.core.monitors.read('ways'))!;
+      const [entry] = monitor.pathChanges;
+      const before = entry!.changes[0]!.before;
+      expect(event).toMatchObject({ ...found, before: [before] });
+      expect(others).toEqual([]);
+      const move = { hop: 2, from: [['198.51.100.2', '198.51.100.8']], to: [['198.51.100.2']] };
+      const networks = { networksGone: [], networksNew: [] };
+      const change = { probes: ['fra-1'], before, change: 'ways', ...move, ...networks, text };
+      const { at, tick, checkId } = event!;
+      expect(monitor).toMatchObject({ lastPathChangeAt: at });
+      expect(monitor.pathChanges).toEqual([{ at, tick, checkId, ...found, changes: [{ ...change, kept: true }] }]);
+      expect(event).toMatchObject({ changes: [change] });
+
+      // The results of the check before are gone: the sentence stays.
+      await bed.redis.del(redisKeys.check(before));
+      expect((await bed.core.monitors.read('ways'))!.pathChanges).toMatchObject([
+        { sentence, changes: [{ kept: false }] },
       ]);
+      // A changed definition starts again without them.
+      await putMonitor(bed.redis, 'ways', { owner: 'api', request: { check, every: '1d' } }, Date.now() + 3_600_000);
+      expect(await bed.core.monitors.read('ways')).toMatchObject({ pathChanges: [], lastPathChangeAt: null });
     } finally {
       clearInterval(answering);
     }
@@ -142,7 +120,7 @@ describe('the paths of a monitor', () => {
       alarm: { when: '1 of 4', for: 1 },
       webhooks: ['https://hooks.example.com/x'],
     };
-    let paths = { 'fra-1': traced(working, true), 'nyc-1': traced(working, true) };
+    let paths = { 'fra-1': tracedResult(working, true), 'nyc-1': tracedResult(working, true) };
     const answering = setInterval(() => {
       for (const probe of PROBES) void answerJobs(probe, paths[probe as 'fra-1']).catch(() => undefined);
     }, 20);
@@ -154,11 +132,11 @@ describe('the paths of a monitor', () => {
     try {
       await putMonitor(bed.redis, 'path', { owner: 'api', request }, Date.now());
       await until(async () => (await ticked()) >= 3);
-      paths = { ...paths, 'nyc-1': traced(moved, true) };
+      paths = { ...paths, 'nyc-1': tracedResult(moved, true) };
       await until(async () => (await eventsOf()).some(({ kind }) => kind === 'path'));
       const later = (await ticked()) + 2;
       await until(async () => (await ticked()) >= later);
-      paths = { ...paths, 'nyc-1': traced(broken, false) };
+      paths = { ...paths, 'nyc-1': tracedResult(broken, false) };
       await until(async () => (await bed.core.monitors.read('path'))?.parting !== null);
 
       const events = await eventsOf();
@@ -191,9 +169,14 @@ describe('the paths of a monitor', () => {
       expect(await typesSent()).toEqual(['monitor.bad', 'monitor.parting', 'monitor.path']);
 
       // The target is reached again, over another path than before.
-      paths = { ...paths, 'nyc-1': traced(working, true) };
+      paths = { ...paths, 'nyc-1': tracedResult(working, true) };
       await until(async () => (await typesSent()).includes('monitor.ok'));
       expect((await typesSent()).filter((type) => type === 'monitor.path')).toHaveLength(2);
+      const { pathChanges } = (await bed.core.monitors.read('path'))!;
+      expect(pathChanges.map(({ changes: [change] }) => [change!.from, change!.to])).toEqual([
+        [[['198.51.100.8']], [['198.51.100.2']]],
+        [[['198.51.100.2']], [['198.51.100.8']]],
+      ]);
     } finally {
       clearInterval(answering);
     }

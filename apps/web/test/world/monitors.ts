@@ -59,12 +59,14 @@ export function monitorAfter(ticks: number): Monitor {
     alarmSince: isBad ? timeOf(ticks) : null,
     tracerouteId: isBad ? tracerouteCheck.testId : null,
     parting: null,
+    lastPathChangeAt: null,
+    pathChanges: [],
     probes: Object.fromEntries(probes),
     runs: Array.from({ length: Math.min(ticks, TICKS) }, (_, back) => runAt(ticks - back)),
   };
 }
 
-export function inList({ runs: _runs, ...monitor }: Monitor): MonitorInList {
+export function inList({ runs: _runs, pathChanges: _pathChanges, ...monitor }: Monitor): MonitorInList {
   return monitor;
 }
 

@@ -1,19 +1,7 @@
-import { checkIdSchema, nullable, timestampSchema } from '../formats.ts';
+import { checkIdSchema, nullable } from '../formats.ts';
 import { Type, type Static } from '../type.ts';
-import {
-  agreementSchema,
-  monitoredProbeSchema,
-  monitoredProbeStates,
-  monitorSchema,
-  monitorStates,
-} from './monitor.ts';
-
-const eventFields = {
-  monitor: monitorSchema.properties.name,
-  tick: Type.Integer({ minimum: 1, description: 'Tick at which it changed.' }),
-  at: timestampSchema,
-  checkId: nullable(checkIdSchema),
-};
+import { eventFields, pathEventFields, sentence } from './event-fields.ts';
+import { agreementSchema, monitoredProbeSchema, monitoredProbeStates, monitorStates } from './monitor.ts';
 
 /** Data of a `state` event. */
 export const stateEventSchema = Type.Object(
@@ -50,8 +38,6 @@ export const probeEventSchema = Type.Object(
   },
 );
 
-const sentence = Type.String({ maxLength: 1_024 });
-
 /** Data of a `parting` event. */
 export const partingEventSchema = Type.Object(
   {
@@ -73,21 +59,7 @@ export const partingEventSchema = Type.Object(
 
 /** Data of a `path` event. */
 export const pathEventSchema = Type.Object(
-  {
-    kind: Type.Literal('path'),
-    ...eventFields,
-    before: Type.Array(checkIdSchema, { maxItems: 100, description: 'Checks with the paths before.' }),
-    probes: Type.Array(Type.String(), { maxItems: 100, description: 'Probes that see the change.' }),
-    change: Type.Optional(
-      Type.Enum(['path', 'ways', 'hop'], {
-        description:
-          '`hop`: single hops answered from other addresses, another router or the same one by another interface, as after a change of its way back; ' +
-          '`ways`: a load balancer lost or gained ways, as several runs prove together; ' +
-          '`path`: hops in a row did, or there are more hops or fewer, from one probe at least. Absent in events of earlier releases.',
-      }),
-    ),
-    sentence,
-  },
+  { kind: Type.Literal('path'), ...pathEventFields },
   {
     additionalProperties: false,
     title: 'Path event',
@@ -101,3 +73,5 @@ export type MonitorEvent =
   | Static<typeof probeEventSchema>
   | Static<typeof partingEventSchema>
   | Static<typeof pathEventSchema>;
+
+export type PathEvent = Static<typeof pathEventSchema>;

@@ -1,9 +1,12 @@
 import { asnSchema, checkIdSchema, nullable, timestampSchema } from '../formats.ts';
 import { Type, type Static } from '../type.ts';
+import { monitorNameSchema, pathChangeSchema } from './event-fields.ts';
 import { MONITOR_NAME_PATTERN, monitorRequestSchema } from './request.ts';
 
 /** Runs of a monitor that are kept. */
 export const MONITOR_RUNS_KEPT = 100;
+/** Ticks with a change of the path that are kept, of each monitor. */
+export const PATH_CHANGES_KEPT = 100;
 
 export const monitorStates = ['unknown', 'ok', 'bad'] as const;
 export const monitoredProbeStates = ['ok', 'failing', 'unmeasured'] as const;
@@ -69,7 +72,7 @@ export const runSchema = Type.Object(
 );
 
 const monitorFields = {
-  name: Type.String({ pattern: MONITOR_NAME_PATTERN, maxLength: 63, description: 'Name of the monitor.' }),
+  name: monitorNameSchema,
   owner: Type.Enum(['file', 'api'], { description: '`file`: `MONITORS_FILE` names it, and only the file changes it.' }),
   ...monitorRequestSchema.properties,
   state: Type.Enum([...monitorStates], {
@@ -99,6 +102,11 @@ const monitorFields = {
         'network where they part. Null until it is completed, and if it shows nothing.',
     }),
   ),
+  lastPathChangeAt: nullable({
+    ...timestampSchema,
+    description:
+      'Last tick at which the path from a probe had changed; null without one, and for other checks than traceroute.',
+  }),
   probes: Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,62}$' }), monitoredProbeSchema, {
     description: 'The state at each probe of the last run.',
   }),
@@ -108,6 +116,11 @@ const monitorFields = {
 export const monitorSchema = Type.Object(
   {
     ...monitorFields,
+    pathChanges: Type.Array(pathChangeSchema, {
+      maxItems: PATH_CHANGES_KEPT,
+      description:
+        'The last ticks at which the path from a probe had changed, newest first; empty for other checks than traceroute.',
+    }),
     runs: Type.Array(runSchema, { maxItems: MONITOR_RUNS_KEPT, description: 'The last runs, newest first.' }),
   },
   { additionalProperties: false, title: 'Monitor' },
@@ -130,5 +143,5 @@ export type Agreement = Static<typeof agreementSchema>;
 export type Run = Static<typeof runSchema>;
 export type RunAtProbe = Run['results'][string];
 export type Monitor = Static<typeof monitorSchema>;
-export type MonitorInList = Omit<Monitor, 'runs'>;
+export type MonitorInList = Omit<Monitor, 'runs' | 'pathChanges'>;
 export type Monitors = Readonly<Record<string, MonitorInList>>;

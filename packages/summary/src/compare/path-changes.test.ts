@@ -91,6 +91,13 @@ describe('the path of a monitor', () => {
     expect(followWays(checks.slice(0, 5), 'fra-1')).toBeUndefined();
     expect(followWays(checks, 'fra-1')).toEqual({
       text: 'path at hop 2: 198.51.100.2 or 198.51.100.3 → 198.51.100.2 in AS64510 (Access Net), fewer ways of a load balancer',
+      move: {
+        hop: 2,
+        from: [['198.51.100.2', '198.51.100.3']],
+        to: [['198.51.100.2']],
+        networksGone: [],
+        networksNew: [],
+      },
       later: 5,
     });
   });
@@ -146,6 +153,29 @@ describe('the path of a monitor', () => {
 
     expect(step).toMatchObject({ relation: 'changed', change });
     expect(step!.text!.endsWith(text)).toBe(true);
+  });
+
+  it('has its addresses, and the networks that are gone or new on it', () => {
+    const own = ['198.51.100.1', '198.51.100.2', '198.51.100.9', '192.0.2.2', '192.0.2.9'];
+    const moveTo = (after: readonly Segment[]) =>
+      followPath(checkOf(traced(own, options, seeded(1))), checkOf(traced(after, options, seeded(2))), 'fra-1')!.move;
+
+    const rerouted: readonly Segment[] = [
+      '198.51.100.1',
+      '198.51.100.2',
+      '198.51.100.9',
+      '198.51.100.7',
+      '198.51.100.8',
+    ];
+    expect(moveTo(rerouted)).toEqual({
+      hop: 4,
+      from: [['192.0.2.2'], ['192.0.2.9']],
+      to: [['198.51.100.7'], ['198.51.100.8']],
+      networksGone: ['AS64511'],
+      networksNew: [],
+    });
+    expect(moveTo(own.with(2, '198.51.100.8'))).toMatchObject({ hop: 3, networksGone: [], networksNew: [] });
+    expect(moveTo(own)).toBeNull();
   });
 
   it('is one sentence, probes with the same change together', () => {

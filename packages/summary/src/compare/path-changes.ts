@@ -5,6 +5,7 @@ import { isSilent, tracesOf, type Trace } from '../traceroute/trace.ts';
 import { listed } from '../words.ts';
 import { comparePaths, isComparable } from './path/compare-paths.ts';
 import { lastingChange } from './path/lasting-ways.ts';
+import { moveOf, type PathMove } from './path/move.ts';
 import { kindOfChange, lastingText, pathDifferences } from './path/path-text.ts';
 
 /** Conclusion from a later traceroute of a probe about its path. */
@@ -17,6 +18,8 @@ export interface PathStep {
    * router (`kindOfChange`); `hop` without a change.
    */
   readonly change: 'path' | 'hop';
+  /** The change in fields; null unless it is certain. */
+  readonly move: PathMove | null;
   /** Whether the later trace is the one to compare further traces with. */
   readonly isBaseline: boolean;
   /**
@@ -48,6 +51,7 @@ export function followPath(baseline: Check, check: Check, probe: string): PathSt
     relation,
     text: difference?.text ?? null,
     change: kindOfChange(comparison.changes),
+    move: difference === undefined ? null : moveOf(comparison.changes, [a!], [b]),
     hash: isCompared ? comparison.b!.hash : null,
     isBaseline:
       relation === 'changed' || (b.isReached && relation !== 'unsure' && (relation !== 'compatible' || isFuller)),
@@ -57,6 +61,7 @@ export function followPath(baseline: Check, check: Check, probe: string): PathSt
 /** Ways that a load balancer lost or gained before the last runs. */
 export interface WaysStep {
   readonly text: string;
+  readonly move: PathMove;
   /** Number of these last runs: none has a lost way, several have a new one. */
   readonly later: number;
 }
@@ -76,8 +81,12 @@ export function followWays(checks: readonly Check[], probe: string): WaysStep | 
   const last = traces.at(-1);
   if (last === undefined) return undefined;
   const own = traces.filter((trace) => trace.isReached && isComparable(trace, last));
-  const found = own.at(-1) === last ? lastingChange(own.slice(-MOST_PATH_RUNS)) : undefined;
-  return found === undefined ? undefined : { text: lastingText(found.changes, last), later: found.later };
+  const compared = own.slice(-MOST_PATH_RUNS);
+  const found = own.at(-1) === last ? lastingChange(compared) : undefined;
+  if (found === undefined) return undefined;
+  const { changes, later } = found;
+  const move = moveOf(changes, compared.slice(0, -later), compared.slice(-later));
+  return { text: lastingText(changes, last), move, later };
 }
 
 /** Formats the changes of all probes as one sentence: `Path at hop 3: … → … (fra-1 and nyc-1).` */

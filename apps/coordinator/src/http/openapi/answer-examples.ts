@@ -119,7 +119,7 @@ export const answerExamples: Readonly<Record<string, Json>> = {
   listProbes: { 'fra-1': exampleProbe },
   listAgents: { 'fra-1': { transport: 'gateway', version: '0.1.0', state: 'connected', reason: null } },
   listMonitors: { web: exampleMonitor },
-  readMonitor: { ...exampleMonitor, runs: [] },
+  readMonitor: { ...exampleMonitor, pathChanges: [], runs: [] },
   showMonitorMetrics: '# TYPE vantage_monitor_state gauge\nvantage_monitor_state{monitor="web",state="ok"} 1\n',
   followMonitor: exampleMonitor,
   showCaller: me,

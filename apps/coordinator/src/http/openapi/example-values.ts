@@ -40,6 +40,7 @@ export const exampleMonitor: JsonObject = {
   alarmSince: null,
   tracerouteId: null,
   parting: null,
+  lastPathChangeAt: null,
   probes: {
     'fra-1': {
       state: 'ok',

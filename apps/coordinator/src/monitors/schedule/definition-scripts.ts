@@ -4,7 +4,7 @@ const forget = `
 local function forget(name)
   redis.call('HDEL', KEYS[3], name)
   redis.call('ZREM', KEYS[4], name)
-  redis.call('DEL', KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9])
+  redis.call('DEL', KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10])
 end
 local function isOfFile(stored)
   return stored and cjson.decode(stored).owner == 'file'
@@ -12,10 +12,10 @@ end
 `;
 
 /**
- * Creates or changes a monitor. A changed definition starts without state, runs and events, but an alarm stays on until
+ * Creates or changes a monitor. A changed definition starts without state, runs, events and changes of the path, but an alarm stays on until
  * its ticks end it, and a monitor that was not ok is unknown, so that its turn to ok is reported.
  *
- * KEYS definitions, due, claims, open, open ticks, state, runs, events, parting. ARGV name, definition, owner, first
+ * KEYS definitions, due, claims, open, open ticks, state, runs, events, parting, changes of the path. ARGV name, definition, owner, first
  * tick (ms), most monitors, first tick if the alarm is on (ms). Returns `same`, `new`, `changed`, `file` if the file
  * owns the monitor, or `full`.
  */

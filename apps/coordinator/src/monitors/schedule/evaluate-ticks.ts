@@ -1,4 +1,4 @@
-import type { Check, MonitorEvent as PublicEvent } from '@vantage/contract';
+import type { Check } from '@vantage/contract';
 import type { ProbeFacts } from '@vantage/summary';
 import type { Redis } from 'ioredis';
 
@@ -9,10 +9,10 @@ import { isStoreFault, onStore } from '../../redis/store.ts';
 import { CheckEvicted } from '../../redis/store-errors.ts';
 import type { MonitorDefinition, ReadDefinition, StoredMonitor } from '../definition.ts';
 import { digestOf } from '../webhooks/message.ts';
-import { describeEvent, type EventFacts } from '../state/describe-events.ts';
+import { describeEvent } from '../state/describe-events.ts';
 import { judgeRun } from '../state/judge-run.ts';
 import { claimOpen, commitRun, LEASE_MS, readOpen, type OpenTick, type ChangeTask } from './monitor-records.ts';
-import { followPaths, type PathFollowing } from './follow-paths.ts';
+import { pathsOfTick } from './paths-of-tick.ts';
 import type { MonitorState, ReducedEvent } from '../state/monitor-state.ts';
 import { reduce } from '../state/reduce.ts';
 import type { ReadStored } from './run-ticks.ts';
@@ -98,8 +98,8 @@ async function evaluateNext(dependencies: EvaluationDependencies, name: string):
   const trace = turned ? traceOf(dependencies, reading.definition, state, allow) : noTrace;
   const facts = { monitor: name, checkId: run.checkId, tracerouteId: trace.traceId };
   const described = events.map((event) => describeEvent(event, state, facts));
-  const paths = await pathsOf(dependencies, check, before, reading);
-  if (paths?.change !== undefined) described.push(pathEvent(paths.change, state, facts));
+  const paths = await pathsOfTick(dependencies, check, before, reading, { ...facts, ...state });
+  if (paths.event !== undefined) described.push(paths.event);
   // A change of state that is not reported is an event without a message or a traceroute.
   const [event, other] = described.filter(
     ({ kind }) => kind === 'path' || (kind === 'state' && isReported(change, before)),
@@ -111,43 +111,18 @@ async function evaluateNext(dependencies: EvaluationDependencies, name: string):
   const common = { kind: 'change' as const, monitor: name, atMs: nowMs, ...trace, webhooks };
   const task = needsTask ? { ...common, messageId: messageIdOf(), event, further } : undefined;
   const isOurs = await commitRun(redis, name, next, {
-    state: { ...state, ...(turned ? { traceId: trace.traceId } : {}), ...known(paths) },
+    state: { ...state, ...(turned ? { traceId: trace.traceId } : {}), ...paths.state },
     run,
     task,
     lookMs: nowMs + LEASE_MS + budgetMs,
     events: described,
+    pathChange: paths.entry,
   });
   if (isOurs && task !== undefined) onTask();
   if (isOurs && change !== undefined) {
     log.info({ monitor: name, from: change.from, to: change.to, tick: state.tick }, 'monitor changed its state');
   }
   return true;
-}
-
-/** Compares the paths of a valid traceroute monitor with its earlier ones; undefined for any other monitor. */
-async function pathsOf(
-  { read, stopping }: EvaluationDependencies,
-  check: Check | undefined,
-  before: MonitorState | undefined,
-  reading: ReturnType<ReadStored>,
-): Promise<PathFollowing | undefined> {
-  const isTrace = reading.valid && reading.definition.accepted.checkType.type === 'traceroute';
-  if (!isTrace) return undefined;
-  const { pathChecks = {}, pathRuns = {} } = before ?? {};
-  if (check === undefined) return { pathChecks, pathRuns, change: undefined };
-  return await followPaths(check, { pathChecks, pathRuns }, read, stopping);
-}
-
-function known(paths: PathFollowing | undefined): Pick<MonitorState, 'pathChecks' | 'pathRuns'> {
-  return { pathChecks: paths?.pathChecks, pathRuns: paths?.pathRuns };
-}
-
-function pathEvent(
-  change: NonNullable<PathFollowing['change']>,
-  { tick, atMs }: MonitorState,
-  { monitor, checkId }: EventFacts,
-): PublicEvent {
-  return { kind: 'path', monitor, tick, at: new Date(atMs).toISOString(), checkId, ...change };
 }
 
 const noTrace = { traceId: null, probes: [] } as const;

@@ -1,8 +1,9 @@
-import { escapeText, type Check, type MonitorEvent } from '@vantage/contract';
-import { followPath, followWays, MOST_PATH_RUNS, pathChangeSentence, reachedFrom } from '@vantage/summary';
+import type { Check } from '@vantage/contract';
+import { followPath, followWays, MOST_PATH_RUNS, reachedFrom } from '@vantage/summary';
 
 import type { Checks } from '../../checks/checks.ts';
 import { CheckEvicted } from '../../redis/store-errors.ts';
+import { describeChanges, type ChangedPath, type FoundChange } from './describe-path-changes.ts';
 
 /** The check with which later traceroutes are compared, by probe. */
 export type PathChecks = Readonly<Record<string, string>>;
@@ -13,12 +14,10 @@ type PathRun = readonly [id: string, hash: string];
 /** By probe, oldest first: the last checks whose path was compared, from the last certain change of the path on. */
 export type PathRuns = Readonly<Record<string, readonly PathRun[]>>;
 
-type PathEvent = Extract<MonitorEvent, { readonly kind: 'path' }>;
-
 export interface PathFollowing {
   readonly pathChecks: PathChecks;
   readonly pathRuns: PathRuns;
-  readonly change: Pick<PathEvent, 'before' | 'probes' | 'change' | 'sentence'> | undefined;
+  readonly change: FoundChange | undefined;
 }
 
 /** What is kept of the earlier runs of a monitor. */
@@ -34,14 +33,15 @@ export async function followPaths(
   const readOnce = readerOf(read, signal);
   const pathChecks = new Map(Object.entries(before));
   const pathRuns = new Map(Object.entries(runsBefore));
-  const changes = new Map<string, Changed>();
+  const changes = new Map<string, ChangedPath>();
   for (const [probe, id] of Object.entries(before)) {
     const kept = await readOnce(id);
     if (kept === undefined) pathChecks.delete(probe);
     const step = kept === undefined ? undefined : followPath(kept, check, probe);
     if (step === undefined) continue;
     if (step.isBaseline) pathChecks.set(probe, check.testId);
-    if (step.text !== null) changes.set(probe, { text: step.text, change: step.change, id });
+    const { text, change, move } = step;
+    if (text !== null && move !== null) changes.set(probe, { text, change, id, move });
     if (step.hash === null) continue;
     const earlier = step.text === null ? (pathRuns.get(probe) ?? []) : [];
     const runs = [...earlier, [check.testId, step.hash] as const].slice(-MOST_PATH_RUNS);
@@ -53,15 +53,8 @@ export async function followPaths(
   return {
     pathChecks: Object.fromEntries(pathChecks),
     pathRuns: Object.fromEntries(pathRuns),
-    change: changeOf(changes),
+    change: describeChanges(changes),
   };
-}
-
-/** The change from one probe, with the id of the check before it. */
-interface Changed {
-  readonly text: string;
-  readonly change: 'path' | 'hop' | 'ways';
-  readonly id: string;
 }
 
 /**
@@ -73,27 +66,14 @@ async function lastingOf(
   check: Check,
   probe: string,
   read: (id: string) => Promise<Check | undefined>,
-): Promise<{ readonly changed: Changed; readonly from: number } | undefined> {
+): Promise<{ readonly changed: ChangedPath; readonly from: number } | undefined> {
   if (new Set(runs.map(([, hash]) => hash)).size < 2) return undefined;
   const earlier = await Promise.all(runs.slice(0, -1).map(([id]) => read(id)));
   const step = followWays([...earlier.filter((one) => one !== undefined), check], probe);
   if (step === undefined) return undefined;
   const from = runs.length - step.later;
-  return { changed: { text: step.text, change: 'ways', id: runs[from - 1]![0] }, from };
-}
-
-const CHANGES = ['path', 'ways', 'hop'] as const;
-
-function changeOf(changes: ReadonlyMap<string, Changed>): PathFollowing['change'] {
-  if (changes.size === 0) return undefined;
-  const sentence = pathChangeSentence(new Map([...changes].map(([probe, { text }]) => [probe, text])));
-  const kinds = new Set([...changes.values()].map(({ change }) => change));
-  return {
-    before: [...new Set([...changes.values()].map(({ id }) => id))],
-    probes: [...changes.keys()].toSorted(),
-    change: CHANGES.find((kind) => kinds.has(kind))!,
-    sentence: escapeText(sentence, 1_024),
-  };
+  const { text, move } = step;
+  return { changed: { text, change: 'ways', id: runs[from - 1]![0], move }, from };
 }
 
 /** Reads each check once; undefined for one whose results are gone. */

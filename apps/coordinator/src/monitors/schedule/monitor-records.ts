@@ -1,4 +1,4 @@
-import { redisKeys, type MonitorEvent as PublicEvent } from '@vantage/contract';
+import { redisKeys, type MonitorEvent as PublicEvent, type StoredPathChange } from '@vantage/contract';
 import type { Redis } from 'ioredis';
 
 import { runScript } from '../../redis/scripts.ts';
@@ -216,6 +216,7 @@ export async function commitRun(
     readonly lookMs: number;
     readonly events: readonly PublicEvent[];
     readonly task: ChangeTask | undefined;
+    readonly pathChange: StoredPathChange | undefined;
   },
 ): Promise<boolean> {
   const keys = [
@@ -225,11 +226,13 @@ export async function commitRun(
     redisKeys.monitorsOpen,
     redisKeys.monitorEvents(name),
     redisKeys.monitorOutbox,
+    redisKeys.monitorPaths(name),
   ];
-  const texts = [JSON.stringify(after.state), JSON.stringify(after.run)];
-  const task = after.task === undefined ? '' : JSON.stringify(after.task);
-  const events = after.events.map((event) => JSON.stringify(event));
-  const values = [name, before.open, before.state, ...texts, after.lookMs, redisKeys.monitorsChanged, task, ...events];
+  const { state, run, lookMs, task, pathChange, events } = after;
+  const [tick, ...further] = [[state, run], [task, pathChange], events].map((group) =>
+    group.map((one) => (one === undefined ? '' : JSON.stringify(one))),
+  );
+  const values = [name, before.open, before.state, ...tick!, lookMs, redisKeys.monitorsChanged, ...further.flat()];
   return (await runScript(redis, commitScript, keys, values)) === 'done';
 }
 
@@ -288,6 +291,7 @@ function keysOf(name: string): readonly string[] {
     redisKeys.monitorRuns(name),
     redisKeys.monitorEvents(name),
     redisKeys.monitorParting(name),
+    redisKeys.monitorPaths(name),
   ];
 }
 
@@ -305,21 +309,29 @@ export async function readMonitors(redis: Redis): Promise<ReadonlyMap<string, Mo
   );
 }
 
-/** One monitor with its last runs, newest first; undefined if there is no such monitor. */
-export async function readMonitor(
-  redis: Redis,
-  name: string,
-): Promise<(MonitorRecord & { readonly runs: readonly RunRecord[] }) | undefined> {
-  const [stored, state, parting, next, runs] = await Promise.all([
+/** A monitor with its last runs and changes of the path, newest first. */
+export interface WholeMonitor extends MonitorRecord {
+  readonly runs: readonly RunRecord[];
+  readonly pathChanges: readonly StoredPathChange[];
+}
+
+/** Undefined if there is no such monitor. */
+export async function readMonitor(redis: Redis, name: string): Promise<WholeMonitor | undefined> {
+  const [stored, state, parting, next, runs, paths] = await Promise.all([
     redis.hget(redisKeys.monitors, name),
     redis.get(redisKeys.monitorState(name)),
     redis.get(redisKeys.monitorParting(name)),
     redis.zscore(redisKeys.monitorsDue, name),
     redis.lrange(redisKeys.monitorRuns(name), 0, -1),
+    redis.lrange(redisKeys.monitorPaths(name), 0, -1),
   ]);
   if (stored === null) return undefined;
   const record = toRecord(stored, state, parting, next === null ? undefined : Number(next));
-  return { ...record, runs: runs.map((run) => JSON.parse(run) as RunRecord) };
+  return {
+    ...record,
+    runs: runs.map((run) => JSON.parse(run) as RunRecord),
+    pathChanges: paths.map((change) => JSON.parse(change) as StoredPathChange),
+  };
 }
 
 function toRecord(

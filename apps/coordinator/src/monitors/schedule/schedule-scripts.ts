@@ -1,4 +1,4 @@
-import { MONITOR_RUNS_KEPT } from '@vantage/contract';
+import { MONITOR_RUNS_KEPT, PATH_CHANGES_KEPT } from '@vantage/contract';
 
 import { defineScript, type Script } from '../../redis/scripts.ts';
 import { putScript, removeScript } from './definition-scripts.ts';
@@ -84,9 +84,10 @@ return 1
 export const EVENTS_KEPT = 100;
 
 /**
- * Writes the outcome of an open tick. KEYS state, runs, open ticks of the monitor, open, events of the monitor, outbox.
- * ARGV name, the open tick, the state before, the new state, the run, time for any coordinator to evaluate the next
- * open tick (ms), channel of changes, task of the outbox or '', then the events. Returns `done`, or `taken` if another
+ * Writes the outcome of an open tick. KEYS state, runs, open ticks of the monitor, open, events of the monitor, outbox,
+ * changes of its path. ARGV name, the open tick, the state before, the new state, the run, time for any coordinator to
+ * evaluate the next open tick (ms), channel of changes, task of the outbox or '', change of the path or '', then the
+ * events. Returns `done`, or `taken` if another
  * coordinator did it or the monitor was changed or removed.
  */
 export const commitScript = defineScript(
@@ -103,7 +104,11 @@ if redis.call('EXISTS', KEYS[3]) == 1 then
 else
   redis.call('ZREM', KEYS[4], ARGV[1])
 end
-for i = 9, #ARGV do redis.call('XADD', KEYS[5], 'MAXLEN', ${EVENTS_KEPT}, '*', 'event', ARGV[i]) end
+if ARGV[9] ~= '' then
+  redis.call('LPUSH', KEYS[7], ARGV[9])
+  redis.call('LTRIM', KEYS[7], 0, ${PATH_CHANGES_KEPT - 1})
+end
+for i = 10, #ARGV do redis.call('XADD', KEYS[5], 'MAXLEN', ${EVENTS_KEPT}, '*', 'event', ARGV[i]) end
 if ARGV[8] ~= '' then redis.call('ZADD', KEYS[6], 0, ARGV[8]) end
 redis.call('PUBLISH', ARGV[7], ARGV[1])
 return 'done'

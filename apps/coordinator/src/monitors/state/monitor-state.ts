@@ -52,6 +52,8 @@ export interface MonitorState {
   readonly pathChecks?: Readonly<Record<string, string>> | undefined;
   /** The last checks since a certain change of the path, with the hash of the path, oldest first, by probe. */
   readonly pathRuns?: Readonly<Record<string, readonly (readonly [id: string, hash: string])[]>> | undefined;
+  /** Time of the last tick with a change of the path, milliseconds since the epoch. */
+  readonly pathChangedMs?: number | undefined;
   readonly probes: Readonly<Record<string, ProbeMemory>>;
 }
 

@@ -21,6 +21,7 @@ const inList: MonitorInList = {
   agreement: { failing: 1, counted: 1, needed: 1, networks: 1, countries: 1 },
   tracerouteId: 'nHcPoYCo1qdOC0RrqEcIwQ',
   parting: null,
+  lastPathChangeAt: '2026-01-01T00:00:30.000Z',
   probes: {
     'fra-1': {
       state: 'failing',
@@ -51,6 +52,7 @@ const inList: MonitorInList = {
 const result = { state: 'ok' as const, reason: null, rtt: 1, loss: 0, certificateDays: null, status: null };
 const monitor: Monitor = {
   ...inList,
+  pathChanges: [],
   runs: [
     {
       tick: 2,
@@ -120,6 +122,7 @@ describe('GET /metrics/monitors', () => {
         'vantage_monitor_state{monitor="web",state="bad"} 1',
         'vantage_monitor_interval_seconds{monitor="web"} 60',
         'vantage_monitor_last_tick_timestamp_seconds{monitor="web"} 1767225600',
+        'vantage_monitor_last_path_change_timestamp_seconds{monitor="web"} 1767225630',
         'vantage_monitor_failing_probes{monitor="web"} 1',
         'vantage_monitor_probe_success{monitor="web",probe="fra-1"} 0',
         'vantage_monitor_probe_rtt_seconds{monitor="web",probe="fra-1"} 0.0015',

@@ -28,7 +28,7 @@ export function listMonitorsOperation(bucket: Bucket): JsonObject {
     operationId: 'listMonitors',
     tags: ['monitors'],
     summary: 'List the monitors',
-    description: 'Every monitor with its state and the state at each probe, without its runs.',
+    description: 'Every monitor with its state and the state at each probe, without its runs and changes of the path.',
     ...limitOf(bucket),
     ...keyOf('read'),
     parameters: [ifNoneMatch],
@@ -49,7 +49,8 @@ export function readMonitorOperation(bucket: Bucket): JsonObject {
     operationId: 'readMonitor',
     tags: ['monitors'],
     summary: 'Read a monitor',
-    description: 'Its state, the state at each probe, how far the probes agree, and its last runs.',
+    description:
+      'Its state, the state at each probe, how far the probes agree, its last runs and, of a traceroute, the last changes of the path.',
     ...limitOf(bucket),
     ...keyOf('read'),
     parameters: [nameParameter, ifNoneMatch],
@@ -90,7 +91,7 @@ export function monitorMetricsOperation(bucket: Bucket): JsonObject {
 const keyRequired: JsonObject = { security: [{ apiKey: ['monitor'] }] };
 
 export function putMonitorOperation(bucket: Bucket): JsonObject {
-  const example = { ...exampleMonitor, owner: 'api', runs: [] };
+  const example = { ...exampleMonitor, owner: 'api', pathChanges: [], runs: [] };
   const content = { 'application/json': { schema: refTo('Monitor'), example } };
   return {
     operationId: 'putMonitor',
@@ -98,7 +99,7 @@ export function putMonitorOperation(bucket: Bucket): JsonObject {
     summary: 'Make or replace a monitor',
     description:
       'Needs a key with the scope `monitor`, whose networks the monitor may measure. A changed monitor starts again ' +
-      'without state and runs; the same request changes nothing. Its first tick comes within its interval.',
+      'without state, runs and changes of the path; the same request changes nothing. Its first tick comes within its interval.',
     ...limitOf(bucket),
     ...keyRequired,
     parameters: [nameParameter],
@@ -132,7 +133,8 @@ export function deleteMonitorOperation(bucket: Bucket): JsonObject {
     operationId: 'deleteMonitor',
     tags: ['monitors'],
     summary: 'Remove a monitor',
-    description: 'Needs a key with the scope `monitor`. State, runs and events are removed with it.',
+    description:
+      'Needs a key with the scope `monitor`. State, runs, changes of the path and events are removed with it.',
     ...limitOf(bucket),
     ...keyRequired,
     parameters: [nameParameter],

@@ -1,0 +1,14 @@
+import { redisKeys } from '@vantage/contract';
+import type { Redis } from 'ioredis';
+
+/** @returns those of the checks whose results are stored, neither expired nor removed for their memory */
+export async function readKept(redis: Redis, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const distinct = [...new Set(ids)];
+  const fields = await Promise.all(distinct.map((id) => redis.hmget(redisKeys.check(id), 'type', 'evicted')));
+  return new Set(
+    distinct.filter((_, index) => {
+      const [type, evicted] = fields[index]!;
+      return typeof type === 'string' && typeof evicted !== 'string';
+    }),
+  );
+}

@@ -1,0 +1,146 @@
+import { PATH_CHANGES_KEPT, redisKeys, type Check, type PathChangeOfMonitor } from '@vantage/contract';
+import { findRedisServer, startRedisServer, type RedisServer } from '@vantage/redis-server';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Redis } from 'ioredis';
+
+import { quiet, until } from '../../../test/core-bed.ts';
+import { TRACED_TARGET, tracedResult } from '../../../test/traced-result.ts';
+import { createRedisClock } from '../../redis/clock.ts';
+import type { DefinitionReading } from '../definition.ts';
+import { createEvaluations, type EvaluationDependencies } from './evaluate-ticks.ts';
+import { putMonitor, readEventsAfter, readMonitor, type OpenTick } from './monitor-records.ts';
+
+const PROBE = 'fra-1';
+const routes = [
+  ['198.51.100.1', '198.51.100.2', '198.51.100.3', TRACED_TARGET],
+  ['198.51.100.1', '198.51.100.8', '198.51.100.3', TRACED_TARGET],
+] as const;
+const stored = {
+  owner: 'api' as const,
+  request: { check: { type: 'traceroute', host: TRACED_TARGET, probes: [PROBE] }, every: '1d' },
+};
+const definition = {
+  request: stored.request,
+  expectation: {},
+  rule: { failing: 1, of: 2, networks: 1, countries: 1, ticks: 2 },
+  accepted: { checkType: { type: 'traceroute' } },
+};
+
+let server: RedisServer;
+let redis: Redis;
+
+beforeAll(async () => {
+  server = await startRedisServer({ executable: findRedisServer(process.env['PATH'] ?? '')! });
+  redis = new Redis(server.url);
+});
+afterAll(async () => {
+  redis.disconnect();
+  await server.stop();
+});
+beforeEach(async () => {
+  await redis.flushall();
+  await putMonitor(redis, 'path', stored, Date.now() + 3_600_000);
+});
+
+const idOf = (tick: number): string => `check-of-tick-${String(tick).padStart(8, '0')}`;
+
+/** The path changes at each tick. */
+const checkAt = (tick: number): Check => {
+  const at = new Date(tick * 1_000).toISOString();
+  return {
+    testId: idOf(tick),
+    type: 'traceroute',
+    host: TRACED_TARGET,
+    request: {},
+    status: 'completed',
+    createdAt: at,
+    completedAt: at,
+    results: { [PROBE]: tracedResult(routes[tick % 2]!, true) },
+  } as unknown as Check;
+};
+const read: EvaluationDependencies['read'] = async (id) => checkAt(Number(id.slice(-8)));
+
+/** The evaluations of one coordinator. */
+const coordinator = (more: Partial<EvaluationDependencies> = {}): ReturnType<typeof createEvaluations> =>
+  createEvaluations({
+    redis,
+    clock: createRedisClock(),
+    read,
+    readStored: () => ({ valid: true, definition }) as unknown as DefinitionReading,
+    factsOfProbes: async () => new Map(),
+    readDefinition: () => ({ valid: false, errors: [] }),
+    drawId: () => 'qPUXvL1sQx2rGJm0Zf7N4w',
+    onTask: () => undefined,
+    stopping: new AbortController().signal,
+    log: quiet,
+    ...more,
+  });
+
+/** Adds a tick whose check is completed, to be evaluated by any coordinator at once. */
+async function open(tick: number): Promise<void> {
+  const record: OpenTick = {
+    tick,
+    checkId: idOf(tick),
+    atMs: tick * 1_000,
+    startedMs: tick * 1_000,
+    reason: null,
+    budgetMs: 0,
+  };
+  await redis.rpush(redisKeys.monitorOpenTicks('path'), JSON.stringify(record));
+  await redis.zadd(redisKeys.monitorsOpen, 0, 'path');
+}
+
+const changes = async (): Promise<readonly Pick<PathChangeOfMonitor, 'tick' | 'checkId'>[]> =>
+  (await readMonitor(redis, 'path'))!.pathChanges;
+
+describe('a change of the path', () => {
+  it('is listed once if the coordinator that found it ends or stalls before it has written it', async () => {
+    const first = coordinator();
+    await open(1);
+    first.follow('path');
+    await first.settled();
+
+    await open(2);
+    let hasFound = false;
+    const { promise: stall, resolve: goOn } = Promise.withResolvers<void>();
+    const stalled = coordinator({
+      read: async (id, ...rest) => {
+        const check = await read(id, ...rest);
+        // The earlier check is read to compare the paths, the last step before the write.
+        if (id !== idOf(1)) return check;
+        hasFound = true;
+        await stall;
+        return check;
+      },
+    });
+    stalled.follow('path');
+    await until(() => hasFound);
+    expect(await changes()).toEqual([]);
+
+    const other = coordinator();
+    await other.takeOver();
+    await other.settled();
+    expect(await changes()).toMatchObject([{ tick: 2, checkId: idOf(2) }]);
+
+    goOn();
+    await stalled.settled();
+    expect(await changes()).toHaveLength(1);
+    const events = await readEventsAfter(redis, 'path', '0-0');
+    expect(events.map(({ event }) => [event.tick, event.kind])).toEqual([
+      [1, 'state'],
+      [2, 'path'],
+    ]);
+  });
+
+  it('is listed with the last ones only', async () => {
+    const all = PATH_CHANGES_KEPT + 5;
+    for (let tick = 1; tick <= all + 1; tick += 1) await open(tick);
+    const one = coordinator();
+    one.follow('path');
+    await one.settled();
+
+    const kept = await changes();
+    expect(kept).toHaveLength(PATH_CHANGES_KEPT);
+    expect(kept.map(({ tick }) => tick)).toEqual(kept.map((_, index) => all + 1 - index));
+  });
+});
