@@ -103,6 +103,41 @@ describe('monitors on the command line', () => {
     ]);
   });
 
+  it('are shown with the last changes of their paths, and the comparison of checks that are kept', async () => {
+    const [before, checkId] = ['Yk1mB0hEQ2mW3l7n9rTzVg', 'Zz1mB0hEQ2mW3l7n9rTzVg'];
+    const move = { hop: 2, from: [['192.0.2.1']], to: [['192.0.2.2']], networksGone: [], networksNew: [], text: '' };
+    const changeAt = (tick: number): Monitor['pathChanges'][number] => ({
+      tick,
+      at: tick % 2 === 0 ? later : at,
+      checkId,
+      probes: ['fra-1'],
+      change: tick % 2 === 0 ? 'hop' : 'path',
+      sentence: `Path ${tick}.`,
+      changes: [{ ...move, probes: ['fra-1'], before, change: 'hop', kept: tick > 4 }],
+    });
+    monitor = { ...web, tracerouteId: null, pathChanges: [6, 5, 4].map(changeAt) };
+    await run({ verb: 'show', name: 'web' });
+    expect(printed.splice(0).slice(-4)).toEqual([
+      'Path changes',
+      `2026-11-20T21:01:00Z  hop   Path 6.  vantage compare ${before} ${checkId}`,
+      `2026-11-20T21:00:00Z  path  Path 5.  vantage compare ${before} ${checkId}`,
+      '2026-11-20T21:01:00Z  hop   Path 4.',
+    ]);
+
+    monitor = { ...monitor, pathChanges: Array.from({ length: 30 }, (_, index) => changeAt(30 - index)) };
+    await run({ verb: 'show', name: 'web' });
+    expect(printed.splice(0).slice(-2)).toEqual([
+      expect.stringContaining('Path 21.'),
+      '20 earlier, which --json lists',
+    ]);
+
+    changes = [
+      { type: 'change', id: '5-0', change: { kind: 'path', monitor: 'web', before: [before], ...changeAt(6) } },
+    ];
+    await run({ verb: 'watch', name: 'web' });
+    expect(printed).toEqual([`2026-11-20T21:01:00Z  web  Path 6.  vantage compare ${before} ${checkId}`]);
+  });
+
   it('are shown with an alarm that outlives a change of the definition', async () => {
     monitor = { ...web, state: 'unknown', headline: null, probes: {}, agreement: null, tracerouteId: null };
 

@@ -12,6 +12,7 @@ import {
 } from '@vantage/contract';
 
 import type { MonitorAction, MonitorDefinitionText } from './monitor-action.ts';
+import { pathChangeLines } from './path-changes.ts';
 
 export interface MonitorsOptions {
   readonly client: Client;
@@ -142,6 +143,7 @@ function describe(monitor: Monitor): readonly Line[] {
           [piece('')],
           [piece(`Where it breaks: ${parting === null ? '' : `${parting} `}vantage show ${tracerouteId}`)],
         ]),
+    ...pathChangeLines(monitor),
   ];
 }
 
@@ -159,7 +161,9 @@ function stateLine({ name, state, since, alarmSince, headline }: MonitorInList):
 
 function changeLine(change: MonitorEvent): Line {
   if (change.kind === 'parting' || change.kind === 'path') {
-    const shown = change.checkId === null ? '' : `  vantage show ${change.checkId}`;
+    const earlier = change.kind === 'path' ? change.before[0] : undefined;
+    const command = earlier === undefined ? 'show' : `compare ${earlier}`;
+    const shown = change.checkId === null ? '' : `  vantage ${command} ${change.checkId}`;
     return [piece(`${timeOf(change.at)}  `), piece(change.monitor, 'bold'), piece(`  ${change.sentence}${shown}`)];
   }
   const who = change.kind === 'state' ? change.monitor : change.probe;
