@@ -128,9 +128,7 @@ async function injectAll(
   return [...skipped].map(([name, reason]) => `${name}: ${reason}`);
 }
 
-/**
- * Quick checks, and checks that keep a probe busy for three seconds, each with the time to its deadline.
- */
+/** Quick checks, and checks that keep a probe busy for three seconds, each with the time to its deadline. */
 export function requestsFor({ targets }: Deployment, random: () => number): () => { body: object; budgetMs: number } {
   const quick = { type: 'tcp', host: '127.0.0.1', port: targets.tcpPort, options: { attempts: 1 } } as const;
   const named = { ...quick, host: TARGET_NAME } as const;

@@ -152,7 +152,7 @@ describe('the clients, outside of the repository', () => {
   itWithPython('follow a check from Python with httpx alone', async () => {
     const python = await unpackPackages(...httpx);
     const { port } = new URL(service.url);
-    // Packages that are installed on the machine are not unpacked, and another Python than Debian's may be first in PATH.
+    // Packages that the machine has are not unpacked, and another Python than Debian's may be first in PATH.
     const modules = [python.folder, '/'].map((at) => join(at, 'usr/lib/python3/dist-packages')).join(':');
     const check = (...words: readonly string[]): Promise<{ readonly stdout: string }> =>
       run('python3', [join(root, 'examples/check.py'), ...words], {

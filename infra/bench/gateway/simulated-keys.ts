@@ -16,9 +16,7 @@ export function makeKey(probeId: string): SimulatedKey {
   return { probeId, publicKey: String(publicKey.export({ format: 'jwk' }).x), privateKey };
 }
 
-/**
- * Writes the state after `probe:invite` and a first connection. Callers wait some time for the gateway to read it.
- */
+/** Writes the state after `probe:invite` and a first connection. Callers wait some time for the gateway to read it. */
 export async function enrol(redisUrl: string, keys: readonly SimulatedKey[]): Promise<void> {
   const redis = new Redis(redisUrl);
   const now = Date.now();

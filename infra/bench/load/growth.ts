@@ -14,9 +14,7 @@ const IDLE_SECONDS = 2;
 const POSTS = 400;
 /** Longest time for the POSTs of a round on a busy machine. */
 const AT_MOST_SECONDS = 60;
-/**
- * Least duration of a round: longer than the deadline of an http check, 15 s.
- */
+/** Least duration of a round: longer than the deadline of an http check, 15 s. */
 const ROUND_MS = 16_000;
 /** Request body with two locations, which match one sixteenth of the probes and all of them. */
 const BODY = JSON.stringify({

@@ -96,9 +96,7 @@ export function firstTickAfter(nowMs: number, { name, everyMs }: Pick<MonitorDef
  */
 export const INEXACT_MS = 5_000;
 
-/**
- * A tick that no coordinator has claimed for this long counts as missed.
- */
+/** A tick that no coordinator has claimed for this long counts as missed. */
 export const MISSED_AFTER_MS = 20_000;
 
 /** A missed tick of a longer interval is made up for within this time. */

@@ -47,7 +47,7 @@ export type MonitorWrite =
   | { readonly outcome: 'full' }
   | { readonly outcome: 'new' | 'changed' | 'same'; readonly monitor: Monitor };
 
-/** Monitors as clients with a key change them. */
+/** The changes of monitors by clients with an API key. */
 export interface MonitorWrites {
   /**
    * @param allow additional networks that the key may measure

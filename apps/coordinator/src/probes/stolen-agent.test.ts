@@ -65,7 +65,7 @@ function atRedis(): Thief {
   return {
     probe: 'own',
     write: async (check, data) => {
-      // A coordinator that sees a huge request of an agent under way suspends it, so the test's own connection writes it.
+      // The test's own connection writes a huge result: a coordinator suspends an agent that it sees sending one.
       const isHuge = JSON.stringify(data).length > 1_048_576;
       await report(isHuge ? bed.redis : redisUser, 'own', check, data);
       return undefined;

@@ -35,9 +35,7 @@ export async function certificateOf(host: string, port: number): Promise<Validit
   }
 }
 
-/**
- * The validity of that certificate of a PEM text which expires first; undefined if there is none.
- */
+/** The validity of that certificate of a PEM text which expires first; undefined if there is none. */
 export function firstToEnd(pem: string): Validity | undefined {
   const each = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   return each

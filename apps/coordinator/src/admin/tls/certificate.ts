@@ -36,9 +36,7 @@ export interface CertificateOrder {
 const DAY_MS = 86_400_000;
 const P256 = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 
-/**
- * Issues an X.509 certificate for a new P-256 key: for a CA that can issue no other CAs, or for a server.
- */
+/** Issues an X.509 certificate for a new P-256 key: for a CA that can issue no other CAs, or for a server. */
 export async function issueCertificate(
   { commonName, hosts, days, issuer }: CertificateOrder,
   now = new Date(),

@@ -85,8 +85,7 @@ interface Start {
 /**
  * Starts a check in one script, which costs less than separate commands. The jobs are BullMQ's, and a test compares
  * them with those of `Queue.add`; the events, the counter and the settings that `Queue.add` writes too are left out:
- * nothing reads them. If an agent has broken its queue, only the job of
- * that queue fails.
+ * nothing reads them. If an agent has broken its queue, only the job of that queue fails.
  *
  * The keys of the queues are not declared, so the script works on single servers only.
  *

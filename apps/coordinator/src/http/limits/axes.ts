@@ -21,9 +21,7 @@ export interface Charge {
   readonly client: readonly Axis[];
   /** Counted only if every client axis admits the request, and then all or none. */
   readonly target: readonly Axis[];
-  /**
-   * Key that Redis writes if all axes admit the request; a count in memory writes none.
-   */
+  /** Key that Redis writes if all axes admit the request; a count in memory writes none. */
   readonly grant?: string | undefined;
 }
 

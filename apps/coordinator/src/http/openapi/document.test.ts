@@ -40,9 +40,7 @@ interface PublishedSchemas {
 
 let compiled: PublishedSchemas | undefined;
 
-/**
- * Compiles each schema of the document once, without Ajv's optimizer, which would take long.
- */
+/** Compiles each schema of the document once, without Ajv's optimizer, which would take long. */
 function publishedSchemas(): PublishedSchemas {
   if (compiled !== undefined) return compiled;
   const ajv = new Ajv2020({ strict: false, code: { optimize: false } });

@@ -11,9 +11,7 @@ export function html(strings: TemplateStringsArray, ...values: readonly Part[]):
   return { markup: parts.join('') };
 }
 
-/**
- * Removes the indentation of the templates. Between tags, a line break renders as one space.
- */
+/** Removes the indentation of the templates. Between tags, a line break renders as one space. */
 function dense(text: string): string {
   return text.replaceAll(/\n\s*/g, '\n');
 }

@@ -110,9 +110,7 @@ interface CompiledType {
   readonly validate: () => ValidateFunction;
 }
 
-/**
- * Each validator is compiled at its first use, because compiling all would delay the start of every coordinator.
- */
+/** Each validator is compiled at its first use, because compiling all would delay the start of every coordinator. */
 interface Compiled {
   readonly types: ReadonlyMap<string, CompiledType>;
   /** Validates the fields that all types have. */

@@ -25,9 +25,7 @@ const toneOf: Readonly<Record<Verdict, Tone>> = {
   unknown: 'neutral',
 };
 
-/**
- * The texts of a check. A pending check has no verdict, because pending probes may change it.
- */
+/** The texts of a check. A pending check has no verdict, because pending probes may change it. */
 export function shownCheck(check: Check, { verdict, counts, headline }: Summary): ShownCheck {
   const name = nameOfCheck(check);
   if (check.status === 'pending') {

@@ -11,8 +11,8 @@ import { putScript, removeScript } from './definition-scripts.ts';
 /**
  * Claims due ticks. KEYS due, definitions, claims, ticks. ARGV lease (ms), time after which a tick is missed (ms),
  * limit, then as many ids for checks. Returns the time (ms), the earliest due time (a tick or the end of a lease) or
- * '', name, claim and definition of each claimed tick, and name, due time (ms) and definition of each missed one. A missed tick keeps its
- * due time: postponed by a lease, it would seem timely.
+ * '', name, claim and definition of each claimed tick, and name, due time (ms) and definition of each missed one. A
+ * missed tick keeps its due time: postponed by a lease, it would seem timely.
  */
 export const claimScript = defineScript(
   'allow-oom',

@@ -32,9 +32,7 @@ export interface MonitorState {
   readonly atMs: number;
   readonly state: MonitorStateName;
   readonly sinceMs: number;
-  /**
-   * Measured ticks in a row that spoke for another state; for `unknown`, ticks in a row that could not decide.
-   */
+  /** Measured ticks in a row that spoke for another state; for `unknown`, ticks in a row that could not decide. */
   readonly turning: Turning | null;
   /** A pending change that is paused by ticks that could not decide: they count neither for nor against it. */
   readonly suspended?: Turning | null | undefined;

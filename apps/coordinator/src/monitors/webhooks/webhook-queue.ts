@@ -10,9 +10,7 @@ import { openQueue, type OpenQueue } from './open-queue.ts';
 import { createReceivers } from './receivers.ts';
 import type { SendWebhook } from './send-webhook.ts';
 
-/**
- * Maximum number of messages that are taken at a time, and of open requests per receiver.
- */
+/** Maximum number of messages that are taken at a time, and of open requests per receiver. */
 const [MOST_TAKEN, MOST_OF_RECEIVER] = [500, 10];
 const STUCK_AFTER_MS = 1_000;
 /** Jobs taken per run. */

@@ -5,9 +5,7 @@ import { readHash } from '../../redis/read-hash.ts';
 import { onStore } from '../../redis/store.ts';
 import { NO_ACCESS, readAccess, type AgentAccess } from './agent-access.ts';
 
-/**
- * Interval of polls, because notifications of changes can be lost.
- */
+/** Interval of polls, because notifications of changes can be lost. */
 export const LOOK_EVERY_MS = 500;
 /** Everything is read again at this interval, because an older master may have become the current one. */
 const READ_ALL_EVERY_MS = 30_000;

@@ -1,9 +1,7 @@
 import { stallTolerantTimeout } from '@vantage/timers';
 import type { Redis } from 'ioredis';
 
-/**
- * Time for agents to reconnect and write results that they kept.
- */
+/** Time for agents to reconnect and write results that they kept. */
 const GRACE_MS = 900;
 
 /** Minimum interval between grace periods: an unstable connection must not postpone deadlines indefinitely. */
