@@ -83,7 +83,7 @@ export interface Screenshots {
    * @throws TypeError if the URL is no http(s) URL
    */
   readonly capture: (request: CaptureRequest) => Promise<Picture>;
-  /** Null if screenshots may be offered, else the reason as text. */
+  /** Runs the self-test. Null if screenshots may be offered, else the reason as text. */
   readonly selfTest: (signal: AbortSignal) => Promise<string | null>;
   readonly status: () => ScreenshotsStatus;
   /** Ends every browser; resolves when their runs have ended. */

@@ -1,6 +1,6 @@
 import { addressSchema, Type, type Target } from '@vantage/contract';
 
-/** Bound of the addresses of one name in a result; those of http and info have a larger one. */
+/** Limit of the field `addresses` below. */
 export const MAX_RESULT_ADDRESSES = 20;
 
 /** Result field of the types that measure one address of a name. */

@@ -9,7 +9,8 @@ export interface RttStatistics {
 }
 
 /**
- * Statistics of round-trip times in the order of the packets sent, milliseconds: nulls without any; one has no jitter.
+ * Statistics of round-trip times, milliseconds, in the order of the packets sent. All null without any time; the jitter
+ * needs two.
  */
 export function rttStatistics(rtts: readonly number[]): RttStatistics {
   if (rtts.length === 0) return { rttMin: null, rttAvg: null, rttMax: null, rttStdDev: null, jitter: null };

@@ -5,9 +5,9 @@ import type { Family } from '@vantage/contract';
 import { errnoError } from './errno.ts';
 import type { PacketSocketOptions } from './packet-socket.ts';
 
-/** So many are announced at a time: the packet process replaces its filter for them. */
+/** Number of identifiers per announcement, at each of which the packet process replaces its filter. */
 const EXPECTED_AT_A_TIME = 64;
-/** First local port above the range that Linux gives to others by default (32768–60999). */
+/** First port above those that Linux assigns by default (32768–60999). */
 const FIRST_PORT = 61_000;
 const MAX_TRIES = 1_000;
 

@@ -47,8 +47,8 @@ const KEPT_STDERR_CHARACTERS = 2_000;
  */
 const NODE_FLAGS = ['--max-semi-space-size=1', '--no-turbofan'];
 /**
- * One arena of glibc's malloc for all threads, which returns freed memory to the system: else threads may keep their
- * own.
+ * One arena of glibc's malloc for all threads, and thresholds that no longer grow once they are set: else the process
+ * keeps freed memory.
  */
 const MALLOC_SETTINGS = {
   MALLOC_ARENA_MAX: '1',

@@ -3,7 +3,10 @@ import type { CDPSession, Page } from 'puppeteer';
 
 /** The drawing of a page, observed from an isolated world, which the scripts of the page cannot reach. */
 export interface Rendering {
-  /** A number that differs after each change of the text or the elements of the page, and if it does not answer. */
+  /**
+   * A number that is new after each change of the text or the elements of the page, and whenever the page does not
+   * answer.
+   */
   readonly changes: () => Promise<number>;
   /** Moves finite animations and transitions to their end. Returns how many it moved; 0 without an answer. */
   readonly finishAnimations: () => Promise<number>;

@@ -2,9 +2,12 @@ import type { HTTPRequest, Page } from 'puppeteer';
 
 /** The requests of a page, its frames and its workers. */
 export interface RequestWatch {
-  /** Number of requests in flight that the content of the page can depend on; one more for a new channel. */
+  /**
+   * Number of requests in flight that the content of the page can depend on; one more for `CHANNEL_MS` after the page
+   * opened a WebSocket or an EventSource.
+   */
   readonly inFlight: () => number;
-  /** Number of requests sent, and channels opened, until now that the content can depend on. */
+  /** Number of requests, WebSockets and EventSources until now that the content can depend on. */
   readonly sent: () => number;
   /** Resolves when the page has sent `MAX_PAGE_REQUESTS` requests. */
   readonly tooMany: Promise<void>;

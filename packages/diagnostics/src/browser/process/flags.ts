@@ -28,16 +28,13 @@ export function browserFlags({
   );
 }
 
-/**
- * Flags that leave the browser no way but the proxy. A test sees packets bypass it without those for the bypass list,
- * WebRTC and the resolver.
- */
+/** Flags that leave the browser no way but the proxy. */
 function isolationFlags(proxyPort: number): readonly string[] {
   return [
     `--proxy-server=http://127.0.0.1:${proxyPort}`,
     // Without this flag, requests to loopback and 169.254.0.0/16 bypass the proxy.
     '--proxy-bypass-list=<-loopback>',
-    // STUN and TURN over UDP; each of the two is read by another part of the browser.
+    // Against STUN and TURN over UDP: each of these two flags is read by another part of the browser.
     '--webrtc-ip-handling-policy=disable_non_proxied_udp',
     '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
     '--disable-quic',

@@ -87,7 +87,7 @@ export function pipeTransport(
   const transport: PipeTransport = {
     send: (message) => {
       if (!closed) toBrowser.write(`${message}\0`);
-      // A sender whose listener was set after the end would wait for the answer without end.
+      // Otherwise a sender that sets its listener after the end would wait for an answer indefinitely.
       else setImmediate(() => transport.onclose?.());
     },
     close,

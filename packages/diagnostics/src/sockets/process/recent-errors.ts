@@ -1,7 +1,7 @@
 /** Recent ICMP errors, for a watch that begins after its packet was sent. */
 export interface RecentErrors<T> {
   readonly add: (owner: string, error: T) => void;
-  /** Errors about the packets of an owner in the last milliseconds, in order of arrival. */
+  /** The errors about packets of an owner that arrived in the last `milliseconds`, in their order. */
   readonly since: (owner: string, milliseconds: number) => readonly T[];
 }
 

@@ -16,8 +16,8 @@ export interface Shown {
 }
 
 /**
- * The first `MAX_CHROMIUM_FAULTS` faults for which Chromium refuses certificates that OpenSSL accepts. The corpus
- * compares each rule with Chromium except that of the validity, because no test has the key of a public authority.
+ * The first `MAX_CHROMIUM_FAULTS` faults for which Chromium refuses certificates that OpenSSL accepts. No test compares
+ * the rule of the validity with Chromium, because that takes the key of a public authority.
  */
 export function chromiumFaults({ path, anchors, isSigning }: Shown): ChromiumFault[] {
   const { certificates } = path;

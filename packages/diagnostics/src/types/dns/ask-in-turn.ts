@@ -51,8 +51,8 @@ const AGAIN_MS = [300, 300, 300, 300];
 type AskOthers = (servers: readonly NameServer[]) => Promise<readonly AskedOther[]>;
 
 /**
- * SERVFAIL of a resolver that fails for another name as well, or derives its answer from its cache, says nothing about
- * the name.
+ * SERVFAIL says nothing about the name if the resolver fails for a made-up name as well, or can answer that only from
+ * its cache.
  */
 async function judgeFailing(best: Concluding, { query }: PreparedQuery, askOthers: AskOthers): Promise<Concluding> {
   if (best.validation === 'failed' || best.asked === undefined || !query.recursionDesired) return best;

@@ -260,7 +260,7 @@ export const dns = defineCheckType({
     'dnssec',
   ],
   needsRawSockets: false,
-  // Bounds for one answer over TCP, or for the servers of each zone of a trace.
+  // Bounds for one answer over TCP, or for all queries of a trace.
   traffic: ({ options }) => trafficOverFamilies(options, { packets: 48, bytes: 128 * 1024 }),
   jobParams: jobOverFamilies,
   budgetMs: ({ options }) => (options.trace ? TRACE_BUDGET_MS : DNS_BUDGET_MS),

@@ -4,7 +4,6 @@ import type { ping } from './contract.ts';
 
 export const description: Description<typeof ping> = {
   line: ({ rttMin, rttAvg, rttMax, jitter, pingCount, pingCompleted, packets }) => [
-    // A partial result may have rows and no totals.
     pingCount === undefined ? rowsSoFar(packets) : `${pingCompleted ?? 0} of ${pingCount} answered`,
     told(rttAvg, (average) => `${ms(rttMin)} / ${ms(average)} / ${ms(rttMax)}`),
     told(jitter, (value) => `jitter ${ms(value)}`),

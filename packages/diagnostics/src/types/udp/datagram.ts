@@ -98,7 +98,7 @@ export async function sendDatagram(
   return datagram();
 }
 
-/** True for port unreachable of the target or of an unknown sender; of another it concerns one packet on one path. */
+/** True for port unreachable from the target or from an unknown sender: that of a router may concern its path only. */
 export function isOfClosedPort({ code, source }: Failure): boolean {
   return code === 'port_unreachable' && source === 'target';
 }
@@ -130,7 +130,10 @@ function fromKernel(
   return portUnreachable(target);
 }
 
-/** ECONNREFUSED on a connected socket: one ICMP error of an unknown sender. */
+/**
+ * What ECONNREFUSED on a connected UDP socket stands for: ICMP port unreachable, whose sender the kernel does not
+ * report.
+ */
 function portUnreachable({ family }: Target): { readonly failure: Failure; readonly notice: IcmpNotice } {
   const [type, code] = family === 4 ? [3, 3] : [1, 4];
   const message = `Nothing listens on the port, or a filter says so (ICMP type ${type} code ${code}, of an unknown sender).`;

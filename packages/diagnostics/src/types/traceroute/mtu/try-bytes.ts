@@ -12,7 +12,7 @@ const ECHO_HEADER_BYTES = { 4: 28, 6: 48 } as const;
 /** Size of an echo request's header, and of the random start of its payload that identifies it. */
 const [ECHO_BYTES, COOKIE_BYTES] = [8, 8];
 
-/** Sends an echo request of this size, including the IP header, with fragmentation forbidden. */
+/** Sends an echo request of this size, IP header included, that no router may fragment, and awaits its answer. */
 export function tryBytes(
   socket: SharedSocket,
   { family, address }: Target,
