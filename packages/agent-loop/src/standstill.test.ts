@@ -35,7 +35,7 @@ async function startAgent(): Promise<SeparateAgent> {
 let redis: ProbeRedis;
 let agent: ChildProcess;
 const agents: SeparateAgent[] = [];
-/** Runs during the other tests, with an own agent and an own Redis. */
+/** Runs during the other tests, with a separate agent and Redis. */
 let longStandstill: Promise<SeparateAgent>;
 
 beforeAll(async () => {

@@ -5,8 +5,8 @@ export interface Reconnect {
   /** The longer pause after a refusal, milliseconds. */
   readonly afterRefusal: () => number;
   /**
-   * The pause after a refusal of the key, milliseconds; longer each time, up to a limit: its refusals count for all
-   * agents at the same address.
+   * The pause after a refusal of the key, milliseconds; longer each time, up to a limit, because a gateway counts such
+   * refusals for all agents at the same address.
    */
   readonly afterUnknownKey: () => number;
   /** Delay before the first attempt to replace a silent connection, milliseconds. */

@@ -2,7 +2,7 @@ import { recordDecryption, type DecryptRecord } from './record-decryption.ts';
 
 /** Parts of a server's handshake that Node does not expose. */
 export interface ServerFlight {
-  /** The certificates in DER, all that were sent, in this order: the server's own is the first. */
+  /** All certificates that were sent, in DER and in their order: the server's own is the first. */
   readonly certificates: readonly Buffer[];
   /** True if the server requests a client certificate. */
   readonly asksForCertificate: boolean;

@@ -607,7 +607,7 @@ describe('a job that no coordinator would send', () => {
   });
 });
 
-/** Waits for a server that does not answer. */
+/** Short waits, for tests with a server that does not answer. */
 const impatience = { oneMs: [50], uncheckedMs: 2_000 };
 
 function noAnswer(words: string): object {

@@ -15,8 +15,8 @@ interface CutFlows {
 
 /**
  * Flows that are surely silent (`areSurelySilent`), by the last router seen on their way, without those of `deadWays`.
- * A balancer without an own address (a bundle of links, several hosts behind one address) or a filter by ports may
- * explain them.
+ * A balancer that appears at no hop (of a bundle of links, or of several hosts behind one address) or a filter by ports
+ * may explain them.
  */
 function cutFlowsOf(trace: Trace): readonly CutFlows[] {
   if (!areSurelySilent(trace)) return [];

@@ -104,7 +104,7 @@ function weightOfRow(row: Row): number {
   return likelihood + orders(answered, lost);
 }
 
-/** Logarithm of the number of orders. */
+/** Logarithm of the number of orders in which so many packets can be answered and lost. */
 function orders(answered: number, lost: number): number {
   let sum = 0;
   for (let i = 1; i <= answered; i += 1) sum += Math.log((lost + i) / i);

@@ -82,7 +82,7 @@ export function presentSteps(trace: Trace): readonly Step[] {
   });
 }
 
-/** The entries of the last rounds, by their share. Hops take turns if the packets of a check do not suffice. */
+/** The entries of the last rounds, by the share of these rounds: a hop may have fewer entries than there are rounds. */
 export function lastOf<T>(entries: readonly T[], share: number): readonly T[] {
   return entries.slice(entries.length - Math.floor(entries.length * share));
 }
