@@ -16,8 +16,8 @@ import {
 } from './browser.ts';
 import { itInBrowser } from './it-in-browser.ts';
 import { problem, startShowcase, type Showcase } from './showcase.ts';
-import { pingCheck, world } from './world.ts';
-import { inList, monitorAfter, newMonitor, OUT_FROM_TICK } from './world/monitors.ts';
+import { pingCheck, tracerouteCheck, world } from './world.ts';
+import { inList, monitorAfter, newMonitor, OUT_FROM_TICK, pathAfter, pathMonitor } from './world/monitors.ts';
 
 jest.setTimeout(4 * WAIT_LIMIT_MS);
 
@@ -96,10 +96,11 @@ describe('monitors on the page', () => {
   for (const [name, path, text] of [
     ['the list', '/m', 'Port 443 of www.example.com is open'],
     ['one that is bad', '/m/web', 'Paths when it turned bad: '],
+    ['one whose paths changed', '/m/paths', 'All 12 path changes'],
     ['one that is not there', '/m/other', 'No such monitor'],
   ] as const) {
     itInBrowser(`can be used by everyone, fit a phone and break no policy: ${name}`, async () => {
-      await start([bad, { ...monitorAfter(20), name: 'other-site', owner: 'file' }]);
+      await start([bad, pathMonitor, { ...monitorAfter(20), name: 'other-site', owner: 'file' }]);
       for (const [scheme, width] of [
         ['dark', 390],
         ['light', 1280],
@@ -204,6 +205,32 @@ describe('monitors on the page', () => {
       `document.querySelector('.run-rows rect.failing').dispatchEvent(new MouseEvent('click', { bubbles: true }))`,
     );
     await untilTrue(tab.page, `location.pathname === '/c/${pingCheck.testId}'`);
+    expect(tab.faults).toEqual([]);
+  });
+
+  itInBrowser('list past changes of the path, with the comparison of checks that are kept', async () => {
+    await start([pathMonitor, { ...pathMonitor, name: 'steady', lastPathChangeAt: null, pathChanges: [] }]);
+    showcase.checks.set(pathAfter.testId, pathAfter);
+    await open('/m', 'path changed');
+    expect(await tab.page.evaluate(`document.body.innerText.split('path changed').length`)).toBe(2);
+    await open('/m/steady', 'None so far');
+    await open('/m/paths', 'All 12 path changes');
+    const rows = `[...document.querySelectorAll('.path-changes li li')].map((e) => e.innerText)`;
+    const links = `document.querySelectorAll('.path-changes a').length`;
+    const [first, second, third] = (await tab.page.evaluate(rows)) as readonly string[];
+    expect(first).toMatch(
+      /^Path at hop 3: .*interface\.\s+path · from \S+, \S+ · no longer over AS65536, newly over AS65537\s+Compare$/,
+    );
+    expect(second).toMatch(/fewer ways of a load balancer\.\s+load balancer · from \S+$/);
+    expect(third).toMatch(/^Other changes from \S+, \S+$/);
+    expect(await tab.page.evaluate(links)).toBe(3);
+
+    await tab.page.click('.path-changes button');
+    await untilTrue(tab.page, `document.querySelectorAll('.path-changes > ul > li').length === 12`);
+    expect(await tab.page.evaluate(links)).toBe(3);
+    await tab.page.click('.path-changes a');
+    await untilTrue(tab.page, `location.pathname === '/c/${tracerouteCheck.testId}/compare/${pathAfter.testId}'`);
+    await untilText(tab.page, 'Nothing differs');
     expect(tab.faults).toEqual([]);
   });
 

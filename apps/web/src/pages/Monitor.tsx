@@ -8,6 +8,7 @@ import { faultText } from '../faults.ts';
 import { ago, clockTime } from '../format.ts';
 import { agreementText, alarmText, nameOfMonitored, stateTones } from '../monitor/monitor-text.ts';
 import { sentenceOf } from '../monitor/monitor-sentence.ts';
+import { PathChanges } from '../monitor/PathChanges.tsx';
 import { ProbeRuns } from '../monitor/ProbeRuns.tsx';
 import { Runs } from '../monitor/Runs.tsx';
 import { useMonitor } from '../monitor/use-monitor.ts';
@@ -90,6 +91,7 @@ function Shown(props: {
         {connectionProblem === undefined ? null : <ConnectionNote connectionProblem={connectionProblem} />}
       </section>
       <ProbeRuns monitor={monitor} />
+      <PathChanges monitor={monitor} />
       <Runs runs={monitor.runs} />
       <Announce text={`${name} is ${state}. ${sentence}`} />
     </main>

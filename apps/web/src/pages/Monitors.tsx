@@ -80,7 +80,7 @@ function textOf(monitor: MonitorInList): string {
 
 function MonitorCard(props: { readonly monitor: MonitorInList; readonly isOneOfMany: boolean }): JSX.Element {
   const { monitor, isOneOfMany } = props;
-  const { name, state, since, alarmSince, every } = monitor;
+  const { name, state, since, alarmSince, every, lastPathChangeAt } = monitor;
   const { kind, target } = nameOfMonitored(monitor);
   return (
     <>
@@ -96,6 +96,11 @@ function MonitorCard(props: { readonly monitor: MonitorInList; readonly isOneOfM
         )}
         {alarmSince === null || state === 'bad' ? null : (
           <span class="note">alarm on since {ago(alarmSince, Date.now())}</span>
+        )}
+        {(lastPathChangeAt ?? null) === null ? null : (
+          <span class="note" title={clockTime(lastPathChangeAt)}>
+            path changed {ago(lastPathChangeAt!, Date.now())}
+          </span>
         )}
         <span class="note what">
           {kind} {target}, every {every}

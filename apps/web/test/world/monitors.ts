@@ -70,6 +70,55 @@ export function inList({ runs: _runs, pathChanges: _pathChanges, ...monitor }: M
   return monitor;
 }
 
+const move = {
+  before: tracerouteCheck.testId,
+  hop: 3,
+  from: [['198.51.100.20']],
+  to: [['198.51.100.60']],
+  networksGone: ['AS65536'],
+  networksNew: ['AS65537'],
+  text: 'path at hop 3: 198.51.100.20 in AS65536 (Example Carrier One) → 198.51.100.60 in AS65537 (Example Carrier Two), another router or the same one by another interface',
+};
+const [one, two, ...others] = five.map(([id]) => id) as [string, string, ...string[]];
+
+function pathChangeAt(
+  tick: number,
+  changes: Monitor['pathChanges'][number]['changes'],
+): Monitor['pathChanges'][number] {
+  const at = { tick, at: timeOf(tick), checkId: pathAfter.testId };
+  const probes = [...new Set([...changes.flatMap((change) => change.probes), ...(changes.length > 1 ? others : [])])];
+  return { ...at, probes, change: changes[0]!.change, sentence: 'Path at hop 3 …', changes };
+}
+
+/** A later check of the paths. */
+export const pathAfter = { ...tracerouteCheck, testId: 'pathAfterAAAAAAAAAAAAA' };
+
+/** A traceroute monitor whose paths have changed; the checks of the older changes are gone. */
+export const pathMonitor: Monitor = {
+  ...monitorAfter(60),
+  name: 'paths',
+  check: { type: 'traceroute', host: 'www.example.com' },
+  headline: 'www.example.com is reached from all 5 probes.',
+  lastPathChangeAt: timeOf(52),
+  pathChanges: [
+    pathChangeAt(52, [
+      { ...move, change: 'path', probes: [one, two], kept: true },
+      {
+        ...move,
+        change: 'ways',
+        probes: [others[0]!],
+        kept: false,
+        networksGone: [],
+        networksNew: [],
+        text: 'path at hop 4: 198.51.100.21 or 198.51.100.22 → 198.51.100.21, fewer ways of a load balancer',
+      },
+    ]),
+    ...Array.from({ length: 11 }, (_, index) =>
+      pathChangeAt(50 - 2 * index, [{ ...move, change: 'hop', probes: [one], kept: index < 2 }]),
+    ),
+  ],
+};
+
 /** A monitor that never ran. */
 export const newMonitor: MonitorInList = {
   ...inList(monitorAfter(1)),
