@@ -24,7 +24,7 @@ function ofCheck(checkType: AnyCheckType, columns: number | undefined): string {
   return checkHelp('vantage', checkType, { ...checkFlagsOf(checkType), ...commonFlags }, columns);
 }
 
-/** A traceroute as `mtr` asks for it. */
+/** The check type traceroute under the name `mtr`, with the rounds that this command requests. */
 function mtr(traceroute: AnyCheckType): AnyCheckType {
   const options = traceroute.options as Readonly<Record<string, object>>;
   const rounds = { ...options['rounds'], default: Number(MTR_ROUNDS) };

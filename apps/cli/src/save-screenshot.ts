@@ -9,11 +9,7 @@ interface Fault {
   readonly isMissing: boolean;
 }
 
-/**
- * Why the screenshot could not be written, before the check runs for it.
- *
- * @returns undefined if nothing speaks against it
- */
+/** Why a file for a screenshot cannot be written; undefined if it can. Examined before the check starts. */
 export async function screenshotFileFault(file: string): Promise<string | undefined> {
   try {
     const found = await stat(file).catch(() => undefined);

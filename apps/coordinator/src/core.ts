@@ -39,7 +39,7 @@ export interface Core extends Omit<CheckService, 'scripts' | 'tasks'> {
   readonly announceUrl: (url: string) => void;
   /** The probes as of the last refresh; none if they cannot be read. Never rejects. */
   readonly knownProbes: () => Promise<readonly KnownProbe[]>;
-  /** Never rejects; no probe counts as healthy if they cannot be read. */
+  /** Never rejects: if the probes cannot be read, none counts as healthy. */
   readonly ready: () => Promise<{
     readonly redis: boolean;
     readonly healthyProbes: number;

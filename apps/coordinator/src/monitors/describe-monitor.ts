@@ -43,7 +43,7 @@ function withoutSecrets({ check, webhooks, ...request }: MonitorRequest): Monito
   };
 }
 
-/** @param kept of the checks of path changes those whose results are kept */
+/** @param kept ids of the checks of path changes whose results are still stored */
 export function describeMonitorWithRuns(
   name: string,
   { runs, pathChanges, ...record }: WholeMonitor,

@@ -99,12 +99,12 @@ describe('the paths of a monitor', () => {
       expect(monitor.pathChanges).toEqual([{ at, tick, checkId, ...found, changes: [{ ...change, kept: true }] }]);
       expect(event).toMatchObject({ changes: [change] });
 
-      // The results of the check before are gone: the sentence stays.
+      // Without the results of the earlier check, the sentence stays.
       await bed.redis.del(redisKeys.check(before));
       expect((await bed.core.monitors.read('ways'))!.pathChanges).toMatchObject([
         { sentence, changes: [{ kept: false }] },
       ]);
-      // A changed definition starts again without them.
+      // A changed definition starts without changes of the path.
       await putMonitor(bed.redis, 'ways', { owner: 'api', request: { check, every: '1d' } }, Date.now() + 3_600_000);
       expect(await bed.core.monitors.read('ways')).toMatchObject({ pathChanges: [], lastPathChangeAt: null });
     } finally {

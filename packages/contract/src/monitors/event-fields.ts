@@ -17,9 +17,9 @@ export const eventFields = {
 
 export const sentence = Type.String({ maxLength: 1_024 });
 
-/** Most different changes of one tick that a `path` event has apart from each other. */
+/** Maximum number of different changes in `changes` of a `path` event. */
 export const MOST_MOVES = 8;
-/** Most hops in a row, and addresses of one hop, that a change names on each side. */
+/** Maximum numbers of hops in a row, and of addresses of one hop, that a change names before and after it. */
 export const [MOVE_HOPS, MOVE_ADDRESSES] = [8, 4];
 
 /** Kinds of changes of a path, the gravest first. */
@@ -37,7 +37,7 @@ const hops = (description: string) =>
 
 const networks = (description: string) => Type.Array(asnSchema, { maxItems: 16, description });
 
-/** A change that some probes see alike. */
+/** A change of the path, the same for each of its probes. */
 export const moveFields = {
   probes: Type.Array(probeIdSchema, { maxItems: 100, description: 'Probes that see this change.' }),
   before: { ...checkIdSchema, description: 'Check with the path before.' },
@@ -102,7 +102,7 @@ export const pathChangeSchema = Type.Object(
 );
 
 export type PathChangeOfMonitor = Static<typeof pathChangeSchema>;
-/** A past `path` event as stored: whether checks are kept is known when it is read. */
+/** A past `path` event as stored. A reader adds `kept`, which changes with time. */
 export type StoredPathChange = Omit<PathChangeOfMonitor, 'changes'> & {
   readonly changes: readonly Omit<PathChangeOfMonitor['changes'][number], 'kept'>[];
 };

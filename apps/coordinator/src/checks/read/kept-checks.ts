@@ -1,7 +1,7 @@
 import { redisKeys } from '@vantage/contract';
 import type { Redis } from 'ioredis';
 
-/** @returns those of the checks whose results are stored, neither expired nor removed for their memory */
+/** The checks among these whose results are still stored, neither expired nor evicted. */
 export async function readKept(redis: Redis, ids: readonly string[]): Promise<ReadonlySet<string>> {
   const distinct = [...new Set(ids)];
   const fields = await Promise.all(distinct.map((id) => redis.hmget(redisKeys.check(id), 'type', 'evicted')));

@@ -12,12 +12,12 @@ end
 `;
 
 /**
- * Creates or changes a monitor. A changed definition starts without state, runs, events and changes of the path, but an alarm stays on until
- * its ticks end it, and a monitor that was not ok is unknown, so that its turn to ok is reported.
+ * Creates or changes a monitor. A changed definition starts without state, runs, events and changes of the path, but an
+ * alarm stays on until its ticks end it, and a monitor that was not ok is unknown, so that its turn to ok is reported.
  *
- * KEYS definitions, due, claims, open, open ticks, state, runs, events, parting, changes of the path. ARGV name, definition, owner, first
- * tick (ms), most monitors, first tick if the alarm is on (ms). Returns `same`, `new`, `changed`, `file` if the file
- * owns the monitor, or `full`.
+ * KEYS definitions, due, claims, open, open ticks, state, runs, events, parting, changes of the path. ARGV name,
+ * definition, owner, first tick (ms), most monitors, first tick if the alarm is on (ms). Returns `same`, `new`,
+ * `changed`, `file` if the file owns the monitor, or `full`.
  */
 export const putScript = defineScript(
   '',

@@ -1,14 +1,14 @@
 import { escapeText, MOST_MOVES, MOVE_ADDRESSES, MOVE_HOPS, pathChangeKinds, type PathEvent } from '@vantage/contract';
 import { pathChangeSentence, type PathMove } from '@vantage/summary';
 
-/** The fields of a `path` event that tell the change. */
+/** The fields of a `path` event that describe the change. */
 export type FoundChange = Required<Pick<PathEvent, 'before' | 'probes' | 'change' | 'sentence' | 'changes'>>;
 
 /** The change of the path from one probe. */
 export interface ChangedPath {
   readonly text: string;
   readonly change: (typeof pathChangeKinds)[number];
-  /** Id of the check before it. */
+  /** Id of the check with the path before the change. */
   readonly id: string;
   readonly move: PathMove;
 }

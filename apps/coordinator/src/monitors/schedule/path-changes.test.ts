@@ -44,7 +44,7 @@ beforeEach(async () => {
 
 const idOf = (tick: number): string => `check-of-tick-${String(tick).padStart(8, '0')}`;
 
-/** The path changes at each tick. */
+/** A completed check, whose path differs from that of the tick before. */
 const checkAt = (tick: number): Check => {
   const at = new Date(tick * 1_000).toISOString();
   return {
@@ -106,7 +106,7 @@ describe('a change of the path', () => {
     const stalled = coordinator({
       read: async (id, ...rest) => {
         const check = await read(id, ...rest);
-        // The earlier check is read to compare the paths, the last step before the write.
+        // The earlier check is read last, to compare the paths, before the change is written.
         if (id !== idOf(1)) return check;
         hasFound = true;
         await stall;

@@ -87,8 +87,7 @@ export const EVENTS_KEPT = 100;
  * Writes the outcome of an open tick. KEYS state, runs, open ticks of the monitor, open, events of the monitor, outbox,
  * changes of its path. ARGV name, the open tick, the state before, the new state, the run, time for any coordinator to
  * evaluate the next open tick (ms), channel of changes, task of the outbox or '', change of the path or '', then the
- * events. Returns `done`, or `taken` if another
- * coordinator did it or the monitor was changed or removed.
+ * events. Returns `done`, or `taken` if another coordinator did it or the monitor was changed or removed.
  */
 export const commitScript = defineScript(
   'allow-oom',

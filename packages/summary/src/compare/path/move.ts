@@ -10,8 +10,9 @@ export interface PathMove {
   /** Addresses of the first hops in a row that differ; none for a silent hop. */
   readonly from: readonly (readonly string[])[];
   readonly to: readonly (readonly string[])[];
-  /** Networks at hops that differ, without those that the other traces show anywhere. */
+  /** Networks before the change at hops that differ, without those that are on the path afterwards. */
   readonly networksGone: readonly string[];
+  /** The same with before and after exchanged. */
   readonly networksNew: readonly string[];
 }
 
