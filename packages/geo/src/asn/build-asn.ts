@@ -70,7 +70,7 @@ function epochOf(version: string): number {
   return Math.max(0, Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour)) / 1000) || 0;
 }
 
-/** A record for each network, in MaxMind's layout of ASN files, however many ranges it has. */
+/** One record for each AS, in MaxMind's layout of ASN files, however many ranges it has. */
 function createRecords(writer: MmdbWriter): (range: AsnRange) => number {
   const records = new Map<string, number>();
   return ({ asn, name }) => {

@@ -73,8 +73,8 @@ export function graphOf(survey: Survey): Graph {
 }
 
 /**
- * The vertices from which a per-packet balancer proves links by a single router at a hop, although packets to that hop
- * were lost: a silent router may be there, too.
+ * The vertices whose next links are not proved: they rest on a single router at a hop behind a per-packet balancer, and
+ * packets to that hop were lost, so that a silent router may be there, too.
  */
 function doubtfulIn({ vertices, slots, at }: Survey): ReadonlySet<Vertex> {
   const lossy = new Set(

@@ -10,9 +10,10 @@ export interface RoundPacket {
 }
 
 /**
- * The packets of all rounds in sending order. The last hop gets one in every round, a second apart; if the budget is too
- * small for all, the hops before it take turns, and each gets the same number. Their order varies: a balancer that takes
- * its ways in turn would send the packets of a hop the same way in every round if their number is even.
+ * The packets of all rounds in sending order. The last hop gets one in every round, a second apart; if the budget is
+ * too small for all, the hops before it take turns, and each gets the same number. Their order varies: with an even
+ * number of packets per round, a balancer that takes its ways in turn would otherwise send those of a hop the same way
+ * in every round.
  */
 export function roundSchedule(first: number, last: number, rounds: number, maxPackets: number): readonly RoundPacket[] {
   const hops = last - first + 1;
