@@ -1,6 +1,5 @@
 // Creates once what `docker compose up` needs before it can start; volumes keep it:
-//   first-start.mjs secrets   passwords, the users of Redis, CA and certificate; as root, to give each file to its
-// reader
+//   first-start.mjs secrets   passwords, the users of Redis, CA and certificate; as root, to set the owner of each file
 //   first-start.mjs probes    records and Redis users of the probes, and the environment files of their agents
 // Both keep what exists, except for the rights of Redis users, which a release may change. They run in the
 // coordinator's image.

@@ -1,5 +1,5 @@
-// Asks a service ten times a second until it is interrupted, a check and a reading of `/healthz` in turn, and then
-// reads every check that was accepted: what an upgrade, a restart or a fault costs callers.
+// Measures the effect of an upgrade, a restart or a fault on callers: starts a check or reads `/healthz`, in turn, ten
+// times a second until it is interrupted, and then reads every accepted check.
 //   node infra/docker/watch-service.mjs [http://localhost:8080]
 // Ends with 0 if every request was answered, other than by a proxy with 502 or 504, and every accepted check completed.
 const service = process.argv[2] ?? 'http://localhost:8080';

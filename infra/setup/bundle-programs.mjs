@@ -114,7 +114,7 @@ async function bundle(entries) {
 export function inAscii(code) {
   return code.replace(/(\\*)([^\0-\x7f])/g, (_, backslashes, character) => {
     const escape = `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-    // A backslash of its own before the character has no meaning, and would be one of the escape.
+    // A backslash that escapes the character has no effect, and would escape that of `\u`.
     return (backslashes.length % 2 === 0 ? backslashes : backslashes.slice(1)) + escape;
   });
 }

@@ -7,7 +7,7 @@ const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 /**
  * Runs a program, passes on the signals that end this process, and SIGTERM if the channel to the parent closes.
  *
- * @returns its exit status, and after a signal to either of the two never 0
+ * @returns its exit status; after a signal to it or to this process never 0
  */
 export async function runProgram(program, args, options) {
   const child = spawn(program, args, options);

@@ -89,7 +89,7 @@ export interface Split {
   readonly branches: readonly (readonly Stage[])[];
 }
 
-/** Makes a loop of the last routers, this many: the last one sends all packets back to the first, with 1 to itself. */
+/** Makes a loop of the last `circle` routers: the last one sends all packets back to the first of them. */
 export interface Circle {
   readonly circle: number;
 }

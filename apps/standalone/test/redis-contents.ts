@@ -38,7 +38,7 @@ async function readKey(redis: Redis, key: string): Promise<string> {
 
 /** Watches every command, those of scripts included. */
 export async function watchWrites(redis: Redis): Promise<{
-  /** By what `foundIn` finds in commands, the families of their first keys. */
+  /** Families of the first keys of commands, by each word that `foundIn` returns for a command. */
   readonly families: (foundIn: (text: string) => readonly string[]) => Readonly<Record<string, readonly string[]>>;
   readonly stop: () => void;
 }> {

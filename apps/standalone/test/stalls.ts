@@ -1,4 +1,4 @@
-/** Measures stalls of this process: a busy machine stalls others likewise, and they may miss deadlines. */
+/** Measures stalls of this process: a busy machine stalls the other processes likewise, which may miss deadlines. */
 export interface StallMeasurement {
   /** Ends the measurement; returns the total of the stalls, milliseconds. */
   readonly stop: () => number;

@@ -40,7 +40,7 @@ export const sizes: readonly Scenario[] = [
     },
   })),
   {
-    // A filter drops large echo requests alone.
+    // A filter drops only large echo requests.
     name: 'pmfilter',
     path: [...routers(3), router({ mtu: 1_000, isBlackHole: true, mtuOf: ['icmp'] }), ...routers(2)],
     checks: ['udp', 'tcp'],
@@ -54,7 +54,7 @@ export const sizes: readonly Scenario[] = [
     },
   },
   ...(['udp', 'tcp'] as const).map((protocol) => ({
-    // Large packets of this protocol vanish alone.
+    // Only large packets of this protocol vanish.
     name: `pmhole${protocol}`,
     path: [...routers(3), router({ mtu: 1_400, isBlackHole: true, mtuOf: [protocol] }), ...routers(2)],
     checks: [protocol],

@@ -380,7 +380,7 @@ describe('entries that another coordinator holds', () => {
     };
     const ingest = createIngest(parts as unknown as IngestDependencies);
 
-    // At a deadline, entries are claimed early; the poll of all streams, which comes at the same time, claims late.
+    // Of calls at the same time the least claim time counts: that of a deadline, not that of the poll of all streams.
     await Promise.all([ingest.drain('held'), ingest.drain('held', 500), ingest.drain('held', 3_000)]);
     await ingest.close();
 
