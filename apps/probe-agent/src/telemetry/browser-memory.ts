@@ -37,8 +37,8 @@ function descendants(root: number, running: readonly Running[]): readonly Runnin
 }
 
 /**
- * Bytes of a process's proportional set; of its resident set if `smaps` is unreadable, as for another user's browser
- * without privileges.
+ * Bytes of a process's proportional set; of its resident set if `smaps_rollup` is unreadable, as for another user's
+ * browser without privileges.
  */
 async function memoryOf(pid: number): Promise<number> {
   const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '');
