@@ -1,11 +1,11 @@
 import { useEffect, useRef } from 'preact/hooks';
 
 import type { FormDefinition } from '../../build/check-forms.ts';
-import { useRouter } from '../parts/router.tsx';
+import { afterPause, useRouter } from '../parts/router.tsx';
 import { forms } from './forms.ts';
 import { optionName, queryOf, type FormValues } from './values.ts';
 
-/** Pause before the URL is changed: browsers limit the rate of changes. */
+/** Pause before the URL is changed. */
 const PAUSE_MS = 400;
 
 /**
@@ -20,14 +20,10 @@ export function useAddress(isKept: boolean, form: FormDefinition, host: string, 
   useEffect(() => {
     // A link stays as it is until the user changes something.
     if (!isKept || query === written.current) return undefined;
-    const { pathname } = location;
-    const timer = setTimeout(() => {
-      // After a navigation the query is that of another page, also before this one is removed.
-      if (pathname !== location.pathname) return;
+    return afterPause(PAUSE_MS, () => {
       written.current = query;
       replaceQuery(query);
-    }, PAUSE_MS);
-    return () => clearTimeout(timer);
+    });
   }, [query]);
 }
 

@@ -64,6 +64,20 @@ function hereWithoutHash(): string {
   return `${location.pathname}${location.search}`;
 }
 
+/**
+ * Runs a change of the URL after a pause, since browsers limit the rate of changes. If another page is shown by then,
+ * with or without another path, it is not run, also before the page that was left is removed.
+ *
+ * @returns a function that cancels it
+ */
+export function afterPause(pauseMs: number, run: () => void): () => void {
+  const { pathname, search } = location;
+  const timer = setTimeout(() => {
+    if (pathname === location.pathname && search === location.search) run();
+  }, pauseMs);
+  return () => clearTimeout(timer);
+}
+
 interface LinkProps {
   /** A path below the base URL. */
   readonly to: string;
