@@ -7,7 +7,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { HEARTBEAT_TTL_MS, JOB_QUEUE, redisKeys, WEBHOOK_QUEUE, type Heartbeat } from '@vantage/contract';
+import {
+  HEARTBEAT_TTL_MS,
+  JOB_QUEUE,
+  redisKeys,
+  WEBHOOK_QUEUE,
+  type Heartbeat,
+  type StoredPathChange,
+} from '@vantage/contract';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { findRedisServer, startRedisServer, type RedisServer } from '@vantage/redis-server';
 import { bundledProgram } from '@vantage/test-support/programs/bundled-program';
@@ -16,6 +23,7 @@ import { Redis } from 'ioredis';
 import { Webhook } from 'standardwebhooks';
 
 import { report, until } from '../../test/core-bed.ts';
+import { TRACED_TARGET, tracedResult } from '../../test/traced-result.ts';
 import { openProbeRecords } from '../probes/registry/open-probe-records.ts';
 import { putMonitor, type ChangeTask } from './schedule/monitor-records.ts';
 import type { RunRecord } from './state/judge-run.ts';
@@ -24,6 +32,8 @@ import { digestOf } from './webhooks/message.ts';
 const COORDINATOR = bundledProgram('coordinator');
 const PROBE = 'fra-1';
 const MONITORS = Array.from({ length: 40 }, (_, index) => `monitor-${index}`);
+/** Traceroutes whose path changes before each kill. */
+const PATHS = Array.from({ length: 20 }, (_, index) => `path-${index}`);
 const EVERY_MS = 10_000;
 const KILLS = 3;
 const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
@@ -38,13 +48,21 @@ const coordinators: ChildProcess[] = [];
 const ended: Promise<void>[] = [];
 /** Ids of the jobs that the probe has taken. */
 const taken: string[] = [];
+const routes = [
+  ['198.51.100.1', '198.51.100.2', TRACED_TARGET],
+  ['198.51.100.1', '198.51.100.8', TRACED_TARGET],
+] as const;
+/** The route of the traceroutes of now, and of each one that the probe has answered. */
+let route = 0;
+const routeOf = new Map<string, number>();
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'vantage-kill-'));
   server = await startRedisServer({ executable: findRedisServer(process.env['PATH'] ?? '')! });
   redis = new Redis(server.url);
   const entries = MONITORS.map((name) => `  ${name}: {check: {type: tcp, host: 192.0.2.1, port: 80}, every: 10s}`);
-  writeFileSync(join(folder, 'monitors.yml'), `monitors:\n${entries.join('\n')}\n`);
+  const traces = PATHS.map((name) => `  ${name}: {check: {type: traceroute, host: ${TRACED_TARGET}}, every: 10s}`);
+  writeFileSync(join(folder, 'monitors.yml'), `monitors:\n${[...entries, ...traces].join('\n')}\n`);
   const { records, close } = await openProbeRecords(server.url);
   await records.write({
     id: PROBE,
@@ -75,6 +93,7 @@ it('loses and doubles no tick while coordinators are killed', async () => {
   for (let round = 0; round < KILLS; round += 1) {
     const before = taken.length;
     await until(() => taken.length > before + 5);
+    route = 1 - route;
     // The other coordinators take over the ticks that the killed one has claimed.
     const [victim] = coordinators.splice(round % coordinators.length, 1);
     await kill(victim!);
@@ -94,6 +113,20 @@ it('loses and doubles no tick while coordinators are killed', async () => {
   expect(new Set(ids).size).toBe(ids.length);
   expect(new Set(taken).size).toBe(taken.length);
   expect(ids.filter((id) => !taken.includes(id))).toEqual([]);
+}, 600_000);
+
+it('loses and doubles no change of a path while coordinators are killed', async () => {
+  const { runs, changes } = await pathsRead();
+
+  const changed = runs.map((ofMonitor) =>
+    ofMonitor
+      .filter(
+        ({ checkId }, index) => index > 0 && routeOf.get(checkId!) !== routeOf.get(ofMonitor[index - 1]!.checkId!),
+      )
+      .map(({ checkId }) => checkId),
+  );
+  expect(changed.flat().length).toBeGreaterThan(0);
+  expect(changes.map((ofMonitor) => ofMonitor.map(({ checkId }) => checkId))).toEqual(changed);
 }, 600_000);
 
 it('loses no message to a webhook if all coordinators are killed while it is sent', async () => {
@@ -162,6 +195,22 @@ async function readRuns(): Promise<readonly (readonly RunRecord[])[]> {
   return lists.map((list) => list.map((run) => JSON.parse(run) as RunRecord).toReversed());
 }
 
+/** Runs and changes of each traceroute at one moment, oldest first. */
+async function pathsRead(): Promise<{
+  readonly runs: readonly (readonly RunRecord[])[];
+  readonly changes: readonly (readonly StoredPathChange[])[];
+}> {
+  const transaction = redis.multi();
+  for (const name of PATHS)
+    transaction.lrange(redisKeys.monitorRuns(name), 0, -1).lrange(redisKeys.monitorPaths(name), 0, -1);
+  const lists = (await transaction.exec())!.map(([, list]) => (list as string[]).toReversed());
+  const parsed = lists.map((list) => list.map((text) => JSON.parse(text) as unknown));
+  return {
+    runs: parsed.filter((_, index) => index % 2 === 0) as RunRecord[][],
+    changes: parsed.filter((_, index) => index % 2 === 1) as StoredPathChange[][],
+  };
+}
+
 async function startCoordinator(): Promise<void> {
   const child = fork(COORDINATOR, [], {
     env: {
@@ -170,7 +219,7 @@ async function startCoordinator(): Promise<void> {
       PORT: '0',
       REDIS_URL: server.url,
       LOG_LEVEL: 'silent',
-      TARGET_ALLOW: '192.0.2.0/24,127.0.0.0/8',
+      TARGET_ALLOW: '192.0.2.0/24,203.0.113.0/24,127.0.0.0/8',
       WEBHOOK_SECRET: SECRET,
       MONITORS_FILE: join(folder, 'monitors.yml'),
       RESULT_RETENTION_SECONDS: '600',
@@ -201,7 +250,7 @@ async function beat(): Promise<void> {
     instance: 'a',
     degraded: [],
     draining: false,
-    capabilities: { types: ['tcp'], ipv4: true, ipv6: false, screenshot: false },
+    capabilities: { types: ['tcp', 'traceroute'], ipv4: true, ipv6: false, screenshot: false },
     load: { running: 0, capacity: 1_000 },
   };
   await redis.set(redisKeys.heartbeat(PROBE), JSON.stringify(heartbeat), 'PX', HEARTBEAT_TTL_MS);
@@ -222,5 +271,10 @@ async function answerJobs(): Promise<void> {
     port: 80,
     attempts: [{ rt: 1.5, error: null }],
   };
-  for (const id of ids) await report(redis, PROBE, id, result);
+  for (const id of ids) {
+    const job = await redis.hget(`${redisKeys.queuePrefix(PROBE)}:${JOB_QUEUE}:${id}`, 'data');
+    const isTrace = job?.includes(TRACED_TARGET) === true;
+    if (isTrace) routeOf.set(id, route);
+    await report(redis, PROBE, id, isTrace ? tracedResult(routes[route]!, true) : result);
+  }
 }
