@@ -132,6 +132,15 @@ it('one that fails is tried again under the same id, one that is refused is not'
   expect(new Set(sent.map(({ id }) => id)).size).toBe(1);
 });
 
+it.each([['no JSON', '{'], ['no object', 'null']])('a task that is %s is dropped', async (_what, task) => {
+  const logged: unknown[] = [];
+  await bed.redis.zadd(redisKeys.monitorOutbox, 0, task);
+  startSender(() => ({ kind: 'delivered' }), { ...quiet, error: (_fields, text) => void logged.push(text) });
+  await untilDone();
+
+  expect(logged).toEqual(['task of a monitor failed']);
+});
+
 it('the path of a webhook is in no answer, in no log, and in Redis only in the definition', async () => {
   const logged: unknown[] = [];
   const note = (fields: unknown): void => void logged.push(fields);

@@ -52,14 +52,16 @@ export function createOutbox(dependencies: OutboxDependencies): () => Promise<'a
  */
 async function runTask(dependencies: OutboxDependencies, text: string): Promise<void> {
   const { redis, log } = dependencies;
-  const task = JSON.parse(text) as OutboxTask;
+  let monitor: string | undefined;
   try {
+    const task = JSON.parse(text) as OutboxTask;
+    monitor = task.monitor;
     await onStore(redis, () =>
       task.kind === 'change' ? follow(dependencies, task, text) : readParting(dependencies, task, text),
     );
   } catch (error) {
     if (error instanceof StoreUnavailable) return;
-    log.error({ monitor: task.monitor, error }, 'task of a monitor failed');
+    log.error({ monitor, error }, 'task of a monitor failed');
     await redis.zrem(redisKeys.monitorOutbox, text).catch(() => undefined);
   }
 }
