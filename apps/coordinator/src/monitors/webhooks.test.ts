@@ -132,10 +132,14 @@ it('one that fails is tried again under the same id, one that is refused is not'
   expect(new Set(sent.map(({ id }) => id)).size).toBe(1);
 });
 
-it.each([['no JSON', '{'], ['no object', 'null']])('a task that is %s is dropped', async (_what, task) => {
+it.each([
+  ['no JSON', '{'],
+  ['no object', 'null'],
+])('a task that is %s is dropped', async (_what, task) => {
   const logged: unknown[] = [];
   await bed.redis.zadd(redisKeys.monitorOutbox, 0, task);
-  startSender(() => ({ kind: 'delivered' }), { ...quiet, error: (_fields, text) => void logged.push(text) });
+  const error = (_fields: unknown, text?: string): void => void logged.push(text);
+  startSender(() => ({ kind: 'delivered' }), { ...quiet, error });
   await untilDone();
 
   expect(logged).toEqual(['task of a monitor failed']);

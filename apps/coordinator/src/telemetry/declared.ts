@@ -19,7 +19,7 @@ export const coordinatorMetrics = {
       'Time from the head of a request to the end of its response, without event streams. Long polls ' +
       '(`?wait=`) have `held="true"`.',
     labels: {
-      method: '`GET`, `HEAD`, `POST`, `OPTIONS` or `other`.',
+      method: '`GET`, `HEAD`, `POST`, `PUT`, `DELETE`, `OPTIONS` or `other`.',
       route: 'Path of the endpoint with its parameters, such as `/check/:id/results`; `other` for all else.',
       status: 'Status code.',
       held: '`true` if the client asked to wait, else `false`.',
@@ -42,7 +42,9 @@ export const coordinatorMetrics = {
     kind: 'counter',
     name: 'vantage_rate_limited_total',
     help: 'Requests refused by a limit.',
-    labels: { limit: 'Name of the limit, as `RateLimit-Policy` has it.' },
+    labels: {
+      limit: 'Name of the limit, as `RateLimit-Policy` has it; `too-many-streams` for that of open event streams.',
+    },
   },
   checks: {
     kind: 'counter',

@@ -14,7 +14,7 @@ export interface SeenRequest {
   readonly durationMs: number;
   /** Type of the problem document, if one was sent. */
   readonly problem: string | undefined;
-  /** Name of the last limit in `RateLimit-Policy`, of a request with status 429. */
+  /** Of a request with status 429: the name of the limit that refused it. */
   readonly limit: string | undefined;
 }
 
@@ -24,7 +24,7 @@ export interface RequestObserver {
   readonly open: () => { readonly requests: number; readonly streams: number };
 }
 
-const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'OPTIONS']);
+const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS']);
 
 /** Observes responses without changing them; handlers leave details in `response.locals`. */
 export function observeRequests(onEnd: (seen: SeenRequest) => void): RequestObserver {
@@ -44,7 +44,7 @@ export function observeRequests(onEnd: (seen: SeenRequest) => void): RequestObse
           isStream: isStream(response),
           durationMs: performance.now() - startedAt,
           problem,
-          limit: response.statusCode === 429 ? refusingLimit(response) : undefined,
+          limit: response.statusCode === 429 ? refusingLimit(response, problem) : undefined,
         });
       });
       next();
@@ -63,8 +63,12 @@ export function routeOf(request: { readonly route?: unknown }): string {
   return typeof path === 'string' ? path : 'other';
 }
 
-/** The last limit in the header `RateLimit-Policy`: that of a target, if one refused the request. */
-function refusingLimit(response: Response): string {
+/**
+ * The last limit in the header `RateLimit-Policy`: that of a target, if one refused the request. The bound of open event
+ * streams is not in the header.
+ */
+function refusingLimit(response: Response, problem: string | undefined): string {
+  if (problem === 'too-many-streams') return problem;
   const names = [...String(response.getHeader('ratelimit-policy')).matchAll(/"([a-z-]+)"/g)];
   return names.at(-1)?.[1] ?? 'other';
 }

@@ -1,0 +1,43 @@
+import { EventEmitter } from 'node:events';
+
+import { expect, it } from '@jest/globals';
+import type { Request, Response } from 'express';
+
+import { observeRequests, type SeenRequest } from './observe-requests.ts';
+
+/** What is counted of a response with these headers. */
+function seenOf(
+  { method = 'GET' }: { readonly method?: string },
+  answer: { readonly statusCode: number; readonly problem?: string; readonly policy?: string },
+): SeenRequest | undefined {
+  let seen: SeenRequest | undefined;
+  const { handler } = observeRequests((one) => (seen = one));
+  const response = Object.assign(new EventEmitter(), {
+    statusCode: answer.statusCode,
+    locals: { problem: answer.problem },
+    getHeader: (name: string) => (name === 'ratelimit-policy' ? answer.policy : undefined),
+  });
+  const request: Partial<Request> = { method, query: {} };
+  handler(request as Request, response as unknown as Response, () => undefined);
+  response.emit('close');
+  return seen;
+}
+
+const follow = '"follow-check"; q=120; w=60';
+
+it.each([
+  ['of its endpoint', { statusCode: 429, problem: 'rate-limited', policy: follow }, 'follow-check'],
+  ['of its target', { statusCode: 429, problem: 'rate-limited', policy: `${follow}, "target"; q=1; w=60` }, 'target'],
+  ['of open event streams', { statusCode: 429, problem: 'too-many-streams', policy: follow }, 'too-many-streams'],
+  ['that is none', { statusCode: 200, policy: follow }, undefined],
+])('a request is counted as refused by the limit %s', (_of, answer, limit) => {
+  expect(seenOf({}, answer)?.limit).toBe(limit);
+});
+
+it.each([
+  ['PUT', 'PUT'],
+  ['DELETE', 'DELETE'],
+  ['PURGE', 'other'],
+])('the method %s is counted as %s', (method, counted) => {
+  expect(seenOf({ method }, { statusCode: 200 })?.method).toBe(counted);
+});
