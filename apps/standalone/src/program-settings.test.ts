@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 
 import { parseArguments } from './arguments.ts';
-import { coordinatorEnv, probeEnv } from './program-settings.ts';
+import { coordinatorEnv, graceMs, probeEnv } from './program-settings.ts';
 
 const parsed = parseArguments(['--rate-limit', '7'], 'data', {});
 if (!('arguments' in parsed)) throw new Error('the flags are refused');
@@ -29,5 +29,15 @@ describe('settings of the programs', () => {
     const envs = [0, 1].map((index) => probeEnv(args, { METRICS_PORT }, { id: 'a', index, redisUrl: 'redis://a' }));
 
     expect(envs.map((env) => env['METRICS_PORT'])).toEqual(ports);
+  });
+
+  it.each([
+    [undefined, 15],
+    ['0', 15],
+    ['14', 19],
+    ['60', 65],
+    ['soon', 15],
+  ])('leave an agent the time to drain, and some seconds more: %s', (DRAIN_SECONDS, seconds) => {
+    expect(graceMs({ DRAIN_SECONDS })).toBe(seconds * 1_000);
   });
 });

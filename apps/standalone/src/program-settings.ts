@@ -3,6 +3,11 @@ import { mallocSettings } from './node-flags.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
+/** Grace period of a program after SIGTERM if agents drain for ten seconds, the default, or less. */
+const LEAST_GRACE_MS = 15_000;
+/** Time in which an agent ends after it has drained. */
+const AFTER_DRAIN_MS = 5_000;
+
 /** Settings that this program gives to the coordinator; all others come from the environment. */
 export function coordinatorEnv(
   args: Arguments,
@@ -54,4 +59,11 @@ export function probeEnv(args: Arguments, env: Env, { id, index, redisUrl }: Loc
     TARGET_ALLOW: allowed(args, env),
     ...(metricsPort > 0 ? { METRICS_PORT: String(metricsPort + 1 + index) } : {}),
   };
+}
+
+/** Grace period of each program after SIGTERM: some seconds more than agents drain. */
+export function graceMs(env: Env): number {
+  const drainMs = 1_000 * Number(env['DRAIN_SECONDS'] ?? '');
+  // An agent does not start with a setting that is no number.
+  return Math.max(LEAST_GRACE_MS, Number.isNaN(drainMs) ? 0 : drainMs + AFTER_DRAIN_MS);
 }

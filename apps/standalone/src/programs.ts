@@ -1,6 +1,7 @@
 import type { DataFolder } from './data-folder.ts';
 import { killGroup } from './kill-group.ts';
 import { nodeFlags } from './node-flags.ts';
+import { graceMs } from './program-settings.ts';
 import type { Reaper } from './reaper.ts';
 import { supervise, type Supervised } from './supervised.ts';
 import type { RedisProcess } from './supervise-redis.ts';
@@ -19,9 +20,6 @@ export interface ProgramsOptions {
 
 type App = keyof typeof nodeFlags;
 
-/** Grace period after SIGTERM; agents drain for ten seconds by default. */
-const GRACE_MS = 15_000;
-
 /**
  * The supervised processes: coordinator, probes, and Redis if it is not the operator's. Each change of them is passed
  * to the reaper and the data folder.
@@ -29,10 +27,12 @@ const GRACE_MS = 15_000;
 export class Programs {
   readonly all: Supervised[] = [];
   private readonly options: ProgramsOptions;
+  private readonly graceMs: number;
   private redis: RedisProcess | null = null;
 
   constructor(options: ProgramsOptions) {
     this.options = options;
+    this.graceMs = graceMs(options.env);
     // Covers all exits except an orderly stop, after which nothing runs, and SIGKILL, which the reaper covers.
     process.once('exit', this.killAll);
     // Writes the URL; there are no processes yet.
@@ -55,7 +55,7 @@ export class Programs {
       env: { ...inherited(this.options.env), ...env },
       execArgv: watch ? ['--watch', '--watch-preserve-output', ...flags] : flags,
     };
-    this.all.push(supervise(program, { onChange: this.note, report, graceMs: GRACE_MS }));
+    this.all.push(supervise(program, { onChange: this.note, report, graceMs: this.graceMs }));
     this.note();
   }
 
@@ -67,7 +67,7 @@ export class Programs {
 
   private readonly note = (): void => {
     const { data, reaper, url } = this.options;
-    reaper.tell({ programs: this.running(), redis: this.redis?.pid ?? null, graceMs: GRACE_MS });
+    reaper.tell({ programs: this.running(), redis: this.redis?.pid ?? null, graceMs: this.graceMs });
     data.write({
       pid: process.pid,
       url,
