@@ -33,6 +33,12 @@ const address = 'www.zone.example. A 192.0.2.1';
 const alias = 'www.zone.example. CNAME web.other.example.';
 const elsewhere = 'elsewhere.example. SOA a. b. 1 2 3 4 5';
 const bare = 'qr rd';
+/** So many aliases, one behind the other, the last first; `n2.` is behind two of them. */
+const chainOf = (length: number): string[] =>
+  Array.from(
+    { length },
+    (_, index) => `${index === 0 ? 'www.zone.example' : `n${index}`}. CNAME n${index + 1}.`,
+  ).reverse();
 
 describe('an answer', () => {
   it.each<[string, AnswerKind, Given]>([
@@ -79,6 +85,8 @@ describe('an answer', () => {
       'loop',
       { answers: ['www.zone.example. CNAME b.zone.example.', 'b.zone.example. CNAME www.zone.example.'] },
     ],
+    ['records behind a long chain of aliases', 'answer', { answers: [...chainOf(128), 'n128. A 192.0.2.1'] }],
+    ['a longer chain', 'loop', { answers: [...chainOf(129), 'n129. A 192.0.2.1'] }],
     ['a DNAME that grows without end', 'loop', { answers: ['zone.example. DNAME a.zone.example.'] }],
     ['NXDOMAIN', 'nxdomain', { rcode: 'NXDOMAIN', authority: [soa] }],
     ['NXDOMAIN of an alias', 'nxdomain', { rcode: 'NXDOMAIN', answers: [alias] }],

@@ -1,4 +1,4 @@
-import { isWithin, renamed, sameName } from './names.ts';
+import { isWithin, lowerCase, renamed, sameName } from './names.ts';
 
 /** All answer kinds with their documentation; a closed list. */
 export const answerKinds = {
@@ -12,7 +12,7 @@ export const answerKinds = {
   lame: 'NOERROR with neither records nor anything that proves that there are none, or NXDOMAIN that nothing proves',
   truncated: 'cut off (TC), over TCP too or because TCP fails',
   foreign: 'records that were not asked for, and none that were',
-  loop: 'aliases that lead in a circle',
+  loop: 'aliases that lead in a circle, or more than 128 of them',
   error: 'another rcode',
   malformed: 'not a valid DNS message',
 } as const;
@@ -97,8 +97,8 @@ export function isHeldBack(kind: AnswerKind, rcode: string, extendedErrors: read
   return isEmpty && extendedErrors.some(isFilterError);
 }
 
-/** A chain of so many aliases or more counts as a loop. */
-const MAX_ALIASES = 32;
+/** A longer chain of aliases counts as a loop: a DNAME may make longer names without end. */
+const MAX_ALIASES = 128;
 
 interface Followed {
   readonly name: string;
@@ -107,27 +107,34 @@ interface Followed {
 }
 
 function followAliases({ queryName, recordType, answers }: AnswerToClassify): Followed {
-  const seen = [queryName];
-  for (let name = queryName; seen.length <= MAX_ALIASES;) {
-    const target = answers.some((record) => record.type === recordType && sameName(record.name, name))
-      ? undefined
-      : aliasOf(name, answers);
-    if (target === undefined) return { name, isAlias: seen.length > 1, isLoop: false };
-    if (seen.some((earlier) => sameName(earlier, target))) return { name: target, isAlias: true, isLoop: true };
-    seen.push(target);
+  const ends = new Set(answers.filter(({ type }) => type === recordType).map(({ name }) => lowerCase(name)));
+  const aliasOf = readAliases(answers);
+  const seen = new Set<string>();
+  for (let name = queryName; ;) {
+    seen.add(lowerCase(name));
+    const target = ends.has(lowerCase(name)) ? undefined : aliasOf(name);
+    if (target === undefined) return { name, isAlias: seen.size > 1, isLoop: false };
+    if (seen.has(lowerCase(target)) || seen.size > MAX_ALIASES) return { name: target, isAlias: true, isLoop: true };
     name = target;
   }
-  return { name: seen.at(-1)!, isAlias: true, isLoop: true };
 }
 
-function aliasOf(name: string, answers: readonly AnswerRecord[]): string | undefined {
-  const cname = answers.find(({ name: owner, type }) => type === 'CNAME' && sameName(owner, name));
-  if (cname !== undefined) return cname.data;
-  for (const { name: owner, type, data } of answers) {
-    const target = type === 'DNAME' ? renamed(name, owner, data) : undefined;
-    if (target !== undefined) return target;
+/** @returns a function that finds the alias of a name: its CNAME, or by the first DNAME above it */
+function readAliases(answers: readonly AnswerRecord[]): (name: string) => string | undefined {
+  const cnames = new Map<string, string>();
+  for (const { name, type, data } of answers) {
+    if (type === 'CNAME' && !cnames.has(lowerCase(name))) cnames.set(lowerCase(name), data);
   }
-  return undefined;
+  const dnames = answers.filter(({ type }) => type === 'DNAME');
+  return (name) => {
+    const cname = cnames.get(lowerCase(name));
+    if (cname !== undefined) return cname;
+    for (const { name: owner, data } of dnames) {
+      const target = renamed(name, owner, data);
+      if (target !== undefined) return target;
+    }
+    return undefined;
+  };
 }
 
 function isNodata(answer: AnswerToClassify, name: string, isAlias: boolean): boolean {

@@ -50,6 +50,7 @@ function isEscaped(name: string, dot: number): boolean {
   return (dot - first) % 2 === 1;
 }
 
-function lowerCase(name: string): string {
+/** Lowers ASCII letters: two names are the same if these forms are. */
+export function lowerCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
