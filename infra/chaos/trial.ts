@@ -16,13 +16,13 @@ import type { StoreKind } from './store.ts';
 export const INDULGENCE_MS = 20_000;
 
 /**
- * Reasons for which a test may skip a fault: it starts no browser, and the kernel may be old; outside CI, root or tools
- * may be missing, too.
+ * Reasons for which a test may skip a fault: it starts no browser, and the kernel may be old or have no control groups of
+ * version 1; outside CI, root or tools may be missing, too.
  */
 const mayBeSkipped =
   process.env['CI'] === undefined
-    ? /screenshots|needs root|needs nft|a C compiler|needs Linux/
-    : /screenshots|needs Linux/;
+    ? /screenshots|needs root|needs nft|a C compiler|needs Linux|no control group/
+    : /screenshots|needs Linux|no control group/;
 const main = fileURLToPath(new URL('main.ts', import.meta.url));
 
 /**

@@ -38,7 +38,7 @@ const chainOf = (length: number): string[] =>
   Array.from(
     { length },
     (_, index) => `${index === 0 ? 'www.zone.example' : `n${index}`}. CNAME n${index + 1}.`,
-  ).reverse();
+  ).toReversed();
 
 describe('an answer', () => {
   it.each<[string, AnswerKind, Given]>([
