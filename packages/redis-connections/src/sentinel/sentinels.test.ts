@@ -8,7 +8,7 @@ import {
   startRedisServer,
   type RedisSentinel,
 } from '@vantage/redis-server';
-import type { Redis } from 'ioredis';
+import { Redis } from 'ioredis';
 
 import { openFailFast } from '../open.ts';
 import { askSentinels, serverOf, type Mastership } from './sentinels.ts';
@@ -34,6 +34,22 @@ async function mastership(connection: Redis): Promise<Mastership> {
 }
 
 describe('a connection to a master', () => {
+  it('is known as that if the master has the name of a field', async () => {
+    const { port } = set.servers[0];
+    const own = set.sentinels.map((sentinel) => new Redis({ port: sentinel.port, host: '127.0.0.1' }));
+    for (const one of own) await one.call('SENTINEL', 'MONITOR', 'flags', '127.0.0.1', port, 2);
+    const connection = await open(set.url.replace(/main$/, 'flags'));
+    for (const one of own) {
+      const isReached = async (): Promise<boolean> =>
+        !String(await one.call('SENTINEL', 'MASTER', 'flags')).includes('disconnected');
+      while (!(await isReached())) await sleep(20);
+    }
+
+    expect(await mastership(connection)).toBe('master');
+    for (const one of own) await one.call('SENTINEL', 'REMOVE', 'flags');
+    for (const one of [connection, ...own]) one.disconnect();
+  });
+
   it('learns of another master, while the old one still accepts writes', async () => {
     const [master] = set.servers;
     const connection = await open(set.url);

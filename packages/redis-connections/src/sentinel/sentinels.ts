@@ -93,7 +93,9 @@ async function askSentinel(
     if (address === null) return undefined;
     const [named = '', at] = address;
     const ip = isIP(named) === 0 ? await addressOf(named, Number(at)) : named;
-    const field = (wanted: string): string | undefined => state[state.indexOf(wanted) + 1];
+    // Names and values alternate, and the name of a master may be that of a field.
+    const field = (wanted: string): string | undefined =>
+      state.find((_value, index) => index % 2 === 1 && state[index - 1] === wanted);
     if (state.length === 0) return { server: `${ip} ${at}`, epoch: 0, flags: [] };
     return { server: `${ip} ${at}`, epoch: Number(field('config-epoch')), flags: (field('flags') ?? '').split(',') };
   } catch {
