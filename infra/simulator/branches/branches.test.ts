@@ -419,6 +419,26 @@ describe('lost packets and limited answers', () => {
     expect(counts.filter((count) => count > 0)).toEqual([]);
   });
 
+  it.each([
+    ['16 long ways', 'routers'],
+    ['by packet, 2 ways', 'routers'],
+    ['by packet, 8 ways', 'all nodes'],
+    ['by packet, unequal', 'all nodes'],
+    ['by packet, then by flow', 'routers'],
+  ])('are no silent router where one router follows on many: %s, as Linux limits them at %s', async (name, who) => {
+    const limits = who === 'routers' ? asLinux : () => ({ burst: 6, perSecond: 1 });
+    const counts = await silentOver(networks[name]!, { limits }, FEW);
+
+    expect(counts.filter((count) => count > 0)).toEqual([]);
+  });
+
+  it('are no silent router where ways of different lengths lead to the one that limits its answers', async () => {
+    const limits: Impairments['limits'] = (name) => (name === 'end' ? { burst: 6, perSecond: 1 } : undefined);
+    const counts = await silentOver(networks['unequal by 3']!, { limits }, RUNS);
+
+    expect(counts.filter((count) => count > 0)).toEqual([]);
+  });
+
   it.each<[string, Impairments, number]>([
     ['alone', { silent: (name) => name === 'first.0.0' }, 1],
     ['in a row', { silent: (name) => name.startsWith('first.0') }, 2],

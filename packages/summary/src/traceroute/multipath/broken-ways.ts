@@ -67,17 +67,18 @@ function isProved(broken: WayNode, fork: WayNode, nodes: readonly WayNode[], ful
   const last = broken.kind === 'silent' ? fork : broken;
   const beyond = linksBeyond(broken);
   const answered = fullTtl?.rtts.filter((rtt) => rtt !== null).length ?? 0;
-  // If no hop behind it is known, the agent has proved it by packets with the full TTL alone.
-  if (beyond.length === 0) return Math.min(answered, (fullTtl?.rtts.length ?? 0) - answered) >= FULL_TTL_PROOF;
   const dead = sampleOf(beyond);
+  if (dead.lost !== dead.sent) return false;
+  // Routers may limit their answers: the agent then proves it by packets with the full TTL alone.
+  if (Math.min(answered, (fullTtl?.rtts.length ?? 0) - answered) >= FULL_TTL_PROOF) return true;
+  if (beyond.length === 0) return false;
   const alive = nodes.flatMap(({ before }) =>
     before.filter(({ from, to }) => from?.reaches === true && to.reaches && to.kind !== 'silent' && to.hop > last.hop),
   );
   // Any of the flows could have been lost by chance.
   const flows = fork.next.reduce((sum, link) => sum + link.flows, 0);
   const { sent, lost } = sampleOf(alive);
-  const isChance = chanceOfMore(dead, { sent: sent + answered, lost }) * flows > thresholds.beginByChance;
-  return dead.lost === dead.sent && !isChance;
+  return chanceOfMore(dead, { sent: sent + answered, lost }) * flows <= thresholds.beginByChance;
 }
 
 /** The links into the silence beyond a node, or into and beyond a silent one. */

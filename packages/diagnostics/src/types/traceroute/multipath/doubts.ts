@@ -11,27 +11,30 @@ const MOST_TRIES = 8;
 const MOST_WRONG = 2;
 /** Time within which a packet to the control must follow, milliseconds. */
 const CONTROL_MS = 500;
+/** Suspected slots that are probed at once: so few that their controls leave with them. */
+const TESTS = 8;
+
+/** A suspected slot to be probed again, and an answered one as its control. */
+export interface SilenceTest {
+  readonly suspected: Slot;
+  readonly control: Slot;
+}
 
 export interface Doubts {
   /** Silent slots whose silence is not proved: they show no router. */
   readonly doubtful: ReadonlySet<Slot>;
-  /** Slots to be probed again, in this order: silent ones, and an answered one as a control. */
-  readonly again: readonly Slot[];
+  /** Silent slots to be probed again. */
+  readonly fresh: readonly Slot[];
+  readonly tests: readonly SilenceTest[];
 }
 
-/**
- * Slots behind a per-packet balancer that were silent `TRIES` times, from which on one silent packet suffices for every
- * other slot.
- */
-const ENOUGH_SILENT = 3;
-
-const NONE: Doubts = { doubtful: new Set(), again: [] };
+const NONE: Doubts = { doubtful: new Set(), fresh: [], tests: [] };
 
 /**
- * Doubts about silence after a vertex, if other packets after it were answered, or some after other vertices at the
- * same hop were lost: packets may be lost, or the routers limit their answers. One slot at a time is probed together
- * with a control: a router that limits its answers answers the first of two packets, and loss affects both alike. One
- * proof suffices for all suspected slots.
+ * Doubts about silence after a vertex, if other packets after it were answered, or some at the same hop after other
+ * vertices: packets may be lost, or the routers limit their answers. One slot at a time is probed together with a
+ * control: loss affects both alike, and a limit does not explain that a quiet packet was lost. One proof suffices for
+ * all suspected slots.
  *
  * @param after answered slots after the vertex at other hops
  * @param elsewhere answered slots of the same hop after other vertices
@@ -41,37 +44,41 @@ export function doubtsOf(
   isSilent: (slot: Slot) => boolean,
   after: readonly Slot[],
   elsewhere: readonly Slot[],
+  quiet: ReadonlySet<TracePacket>,
 ): Doubts {
   const silent = slots.filter(isSilent);
   const own = [...slots.filter((slot) => !silent.includes(slot)), ...after];
-  const answered = own.length > 0 || !elsewhere.some(hasLost) ? own : elsewhere;
+  const answered = own.length > 0 ? own : elsewhere;
   if (silent.length === 0 || answered.length === 0) return NONE;
   const control = answered.find(({ packets }) => packets.at(-1)?.answer !== null) ?? answered[0]!;
   const controls = answered.flatMap(({ packets }) => packets.filter(({ answer }) => answer !== null));
   const suspected = silent.filter(({ packets }) => packets.length >= TRIES);
-  const fresh = silent.filter((slot) => !suspected.includes(slot));
-  if (suspected.some((slot) => proofsOf(slot, controls) >= PROOFS)) {
-    return suspected.length >= TRIES ? NONE : { doubtful: new Set(fresh), again: fresh };
+  const others = silent.filter((slot) => !suspected.includes(slot));
+  // If nothing behind the vertex was answered, three of its slots tell as much as all.
+  const fresh = own.length > 0 ? others : others.slice(0, Math.max(0, TRIES - suspected.length));
+  if (suspected.some((slot) => proofsOf(slot, controls, quiet) >= PROOFS)) {
+    return suspected.length >= TRIES ? NONE : { doubtful: new Set(others), fresh, tests: [] };
   }
   const wrong = answered.filter((slot) => isWrong(slot)).length;
   const open = suspected.filter(({ packets }) => packets.length < MOST_TRIES);
   const [next] = wrong >= MOST_WRONG ? [] : open.toSorted((a, b) => b.packets.length - a.packets.length);
-  return { doubtful: new Set(silent), again: [...fresh, ...(next === undefined ? [] : [next, control])] };
-}
-
-function hasLost({ packets }: Slot): boolean {
-  return packets.some(({ answer }) => answer === null);
+  return { doubtful: new Set(silent), fresh, tests: next === undefined ? [] : [{ suspected: next, control }] };
 }
 
 /**
- * The same behind a per-packet balancer, where a slot that meets a silent router is answered in the end, too: `TRIES`
- * lost packets in a row show that there may be one.
+ * The same behind a per-packet balancer, where a slot that meets a silent router is answered in the end, too: nothing
+ * tells silence from loss there.
  */
 export function doubtsByPacket(slots: readonly Slot[], isSilent: (slot: Slot) => boolean): Doubts {
   const silent = slots.filter(isSilent);
-  const fresh = silent.filter(({ packets }) => packets.length < TRIES);
-  if (silent.length === slots.length || silent.length - fresh.length >= ENOUGH_SILENT) return NONE;
-  return { doubtful: new Set(fresh), again: fresh };
+  if (silent.length === slots.length) return NONE;
+  return { doubtful: new Set(silent), fresh: silent.filter(({ packets }) => packets.length < TRIES), tests: [] };
+}
+
+/** The slots to be probed for tests, in this order. */
+export function slotsOfTests(tests: readonly SilenceTest[]): readonly Slot[] {
+  const now = tests.slice(0, TESTS);
+  return [...now.map(({ suspected }) => suspected), ...new Set(now.map(({ control }) => control))];
 }
 
 /** True for a slot that was suspected and then answered. */
@@ -79,8 +86,8 @@ function isWrong({ packets }: Slot): boolean {
   return packets.slice(0, TRIES).every(({ answer }) => answer === null);
 }
 
-function proofsOf({ packets }: Slot, controls: readonly TracePacket[]): number {
+function proofsOf({ packets }: Slot, controls: readonly TracePacket[], quiet: ReadonlySet<TracePacket>): number {
   const isFollowed = ({ awaitedMs }: TracePacket): boolean =>
     controls.some((one) => one.awaitedMs >= awaitedMs && one.awaitedMs - awaitedMs < CONTROL_MS);
-  return packets.slice(TRIES).filter(isFollowed).length;
+  return packets.slice(TRIES).filter((one) => quiet.has(one) && isFollowed(one)).length;
 }

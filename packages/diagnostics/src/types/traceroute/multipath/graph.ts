@@ -1,7 +1,7 @@
 import type { TracePacket } from '../probing/trace.ts';
 import { kindOfBalancer, type BalancerKind } from './kinds.ts';
 import { addressIn, answersIn, isOfTarget, seenAs, SILENT, type Slot } from './slots/slots.ts';
-import type { Vertex } from './vertex.ts';
+import { isByPacket, type Vertex } from './vertex.ts';
 import type { Survey } from './survey.ts';
 
 export interface GraphNode {
@@ -90,10 +90,6 @@ function doubtfulIn({ vertices, slots, at }: Survey): ReadonlySet<Vertex> {
     if (!isAlone && (kind === 'cloud' || isChosen)) doubtful.add(vertex);
   }
   return doubtful;
-}
-
-function isByPacket({ kind, isPacketwise }: Vertex): boolean {
-  return kind === 'cloud' || isPacketwise;
 }
 
 function hasLost({ packets }: Slot): boolean {

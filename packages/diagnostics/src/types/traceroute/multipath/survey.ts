@@ -1,10 +1,11 @@
 import type { TracePacket } from '../probing/trace.ts';
 import { soleAt } from './sole-vertex.ts';
-import { countChanges, newVertex, type Vertex } from './vertex.ts';
+import { quietIn } from './quiet.ts';
+import { countChanges, isByPacket, newVertex, type Vertex } from './vertex.ts';
 import { doubtedRefusals, isBarred, isUntried } from './slots/refused-slots.ts';
 import { isSilentBeyond, refusedEndsOf, silenceAt, type RefusedEnd } from './slots/refused-flows.ts';
 import { refusalsIn, type Barred } from './slots/refusals.ts';
-import { doubtsByPacket, doubtsOf } from './doubts.ts';
+import { doubtsByPacket, doubtsOf, slotsOfTests, type SilenceTest } from './doubts.ts';
 import { repeatsIn, type Repeats } from './repeats.ts';
 import { answersIn, isAwaited, isEnd, isRefused, SILENT, slotsOf, type Slot, type Slots } from './slots/slots.ts';
 
@@ -29,6 +30,8 @@ export interface Survey {
   readonly hasEnded: (flow: number, ttl: number) => boolean;
   /** Slots to be probed again: silent or refused ones that are doubted (`doubtsOf`), and answered ones as controls. */
   readonly again: readonly Slot[];
+  /** Packets that a limit of answers does not explain if they are lost. */
+  readonly quiet: ReadonlySet<TracePacket>;
 }
 
 /** Derives the paths from the packets. Slots with a packet that is still awaited are left out. */
@@ -45,16 +48,20 @@ class Surveyor {
   /** The lowest TTL at which each flow ended. */
   private readonly endAt: number[];
   private readonly soles: (Vertex | undefined)[] = [this.probe];
-  private readonly again: Slot[] = [];
+  private readonly quiet: ReadonlySet<TracePacket>;
+  private readonly fresh: Slot[] = [];
+  private readonly tests: SilenceTest[] = [];
   private readonly answeredAfter = new Map<Vertex, readonly Slot[]>();
   private readonly refusals: ReadonlyMap<number, RefusedEnd>;
   private readonly barred: ReadonlyMap<number, Barred>;
   private readonly repeats: Repeats;
+  private readonly hasEnded = (flow: number, ttl: number): boolean => (this.endAt[flow] ?? Infinity) < ttl;
   private readonly isSilent = (slot: Slot): boolean => this.outcomesOf(slot)[0] === SILENT;
 
   constructor(packets: readonly TracePacket[], flows: number) {
     const { packets: counted, barred } = refusalsIn(packets);
     this.slots = slotsOf(counted);
+    this.quiet = quietIn(counted);
     this.barred = barred;
     this.refusals = refusedEndsOf(counted);
     this.repeats = repeatsIn(this.slots);
@@ -64,10 +71,9 @@ class Surveyor {
   }
 
   survey(): Survey {
-    const { slots, flows, probe, vertices, again } = this;
+    const { slots, flows, probe, vertices, fresh, quiet } = this;
     const last = Math.max(0, ...[...slots.values()].flatMap((own) => [...own.keys()]));
     for (let ttl = 1; ttl <= last; ttl += 1) this.lookAt(ttl);
-    again.push(...doubtedRefusals(slots));
     return {
       slots,
       flows,
@@ -77,7 +83,9 @@ class Surveyor {
       sole: (ttl) => this.soles[ttl],
       lastTtl: last,
       hasEnded: (flow, ttl) => this.hasEnded(flow, ttl) || isBarred(this.barred.get(flow), ttl),
-      again,
+      // The tests come first: an answer to another packet would take from a limit.
+      again: [...slotsOfTests(this.tests), ...fresh, ...doubtedRefusals(slots)],
+      quiet,
     };
   }
 
@@ -90,10 +98,6 @@ class Surveyor {
   private locate(flow: number, ttl: number, vertex: Vertex): void {
     this.located[flow]!.set(ttl, vertex);
     if (vertex.kind === 'end') this.endAt[flow] = Math.min(this.endAt[flow]!, ttl);
-  }
-
-  private hasEnded(flow: number, ttl: number): boolean {
-    return (this.endAt[flow] ?? Infinity) < ttl;
   }
 
   private lookAt(ttl: number): void {
@@ -115,16 +119,14 @@ class Surveyor {
     this.soles[ttl] = soleAt(ttl, this.located, this.soles, (flow) => this.hasEnded(flow, ttl));
   }
 
-  /** Leaves out the slots whose silence is not proved, and adds those to be probed next to `again`. */
+  /** Leaves out the slots whose silence is not proved, and notes those to be probed next. */
   private settled(parent: Vertex, slots: readonly Slot[], elsewhere: readonly Slot[]): readonly Slot[] {
     const after = this.answeredAfter.get(parent) ?? [];
-    const { isSilent } = this;
-    const isByPacket = parent.isPacketwise || parent.kind === 'cloud';
-    const { doubtful, again } = isByPacket
-      ? doubtsByPacket(slots, isSilent)
-      : doubtsOf(slots, isSilent, after, elsewhere);
+    const doubtsHere = isByPacket(parent) ? doubtsByPacket : doubtsOf;
+    const { doubtful, fresh, tests } = doubtsHere(slots, this.isSilent, after, elsewhere, this.quiet);
     this.answeredAfter.set(parent, [...after, ...slots.filter((slot) => !this.isSilent(slot))]);
-    this.again.push(...again);
+    this.fresh.push(...fresh);
+    this.tests.push(...tests);
     return slots.filter((slot) => !doubtful.has(slot));
   }
 
@@ -132,7 +134,7 @@ class Surveyor {
   private noteRefused(slot: Slot): [] {
     const { flow, ttl } = slot;
     const barred = this.barred.get(flow);
-    if (isUntried(slot, barred)) this.again.push(slot);
+    if (isUntried(slot, barred)) this.fresh.push(slot);
     const parent = this.at(flow, ttl - 1);
     if (parent !== undefined && isBarred(barred, ttl) && parent.seen.has(barred.by)) parent.samples += 1;
     return [];
@@ -145,15 +147,15 @@ class Surveyor {
 
   private settle(parent: Vertex, slots: readonly Slot[], ttl: number): void {
     for (const slot of slots) countChanges(parent, answersIn(slot));
-    const isByPacket = parent.isPacketwise || parent.kind === 'cloud';
+    const isChance = isByPacket(parent);
     const seen = new Set(slots.flatMap((slot) => this.outcomesOf(slot)));
     for (const slot of slots) {
       const outcomes = this.outcomesOf(slot);
       const vertex =
-        isByPacket && seen.size > 1
+        isChance && seen.size > 1
           ? this.vertex(`~${parent.key}`, 'cloud', ttl, 0, seen)
           : this.vertexOf(outcomes[0]!, parent, ttl);
-      const weight = isByPacket ? outcomes.length : 1;
+      const weight = isChance ? outcomes.length : 1;
       this.locate(slot.flow, ttl, vertex);
       parent.samples += weight;
       parent.repeats += answersIn(slot).length === 0 ? 0 : outcomes.length - 1;

@@ -43,6 +43,11 @@ export function newVertex(key: string, kind: Vertex['kind'], ttl: number, silenc
   };
 }
 
+/** True for a balancer that chooses by packet, and for its next hops together. */
+export function isByPacket({ kind, isPacketwise }: Vertex): boolean {
+  return kind === 'cloud' || isPacketwise;
+}
+
 /** Adds the changes between successive answers to one flow at the next hop. */
 export function countChanges(parent: Vertex, answers: readonly string[]): void {
   const changes = answers.slice(1).filter((answer, index) => answer !== answers[index]).length;

@@ -13,7 +13,8 @@ const FLOWS = 3;
  */
 const [LOST, ANSWERED] = [6, 6];
 /**
- * The same if it is not proved that the hop behind is silent: routers that limit their answers take long to prove it.
+ * The same if the hop behind is not known to be silent, or lost packets of other flows: where routers limit their
+ * answers, these packets alone tell.
  */
 const [LOST_UNSEEN, ANSWERED_UNSEEN] = [9, 9];
 /**
@@ -48,7 +49,7 @@ export function deadEndAsks(survey: Survey, packets: readonly TracePacket[]): re
     .filter(({ vertex, own }) => {
       const found = evidence(own, full, packets);
       const most = found.answered > 0 ? MOST_TIMES_LIMITED : MOST_TIMES;
-      return !found.isReached && !isProved(vertex, found) && found.asked < most * own.length;
+      return !found.isReached && !isProved(survey, vertex, found) && found.asked < most * own.length;
     });
   const before = unproved.flatMap(({ vertex, own }) => own.flatMap((flow) => asksBefore(survey, vertex, flow)));
   if (before.length > 0 || unproved.length === 0) return before;
@@ -82,13 +83,19 @@ export function provedDeadEnds(survey: Survey, packets: readonly TracePacket[]):
   const full = packets.filter(isFull);
   return deadEnds(survey).filter((vertex) => {
     const found = evidence(flowsAt(survey, vertex), full, packets);
-    return !found.isReached && isProved(vertex, found);
+    return !found.isReached && isProved(survey, vertex, found);
   });
 }
 
-function isProved({ next, kind }: Vertex, { asked, answered }: Evidence): boolean {
-  const isUnseen = kind === 'router' && next.size === 0;
+function isProved(survey: Survey, vertex: Vertex, { asked, answered }: Evidence): boolean {
+  const isUnseen = vertex.kind === 'router' && (vertex.next.size === 0 || isLossyBeyond(vertex, survey));
   return asked >= (isUnseen ? LOST_UNSEEN : LOST) && answered >= (isUnseen ? ANSWERED_UNSEEN : ANSWERED);
+}
+
+/** True if the hop behind a vertex answered a flow only after it had lost a packet of it. */
+function isLossyBeyond({ ttl }: Vertex, { slots }: Survey): boolean {
+  const beyond = [...slots.values()].flatMap((own) => own.get(ttl + 1) ?? []);
+  return beyond.some((slot) => answersIn(slot).length > 0 && answersIn(slot).length < slot.packets.length);
 }
 
 interface Evidence {

@@ -3,12 +3,13 @@ import { circleAsks } from './circles.ts';
 import { deadEndAsks } from './dead-ends.ts';
 import { lossAsks } from './loss-asks.ts';
 import { wantedAsks } from './plan.ts';
+import { quietAsks } from './silence.ts';
 import { surveyOf, type Ask, type Survey } from '../survey.ts';
 
 /**
  * The packets that the search sends next; none if it is complete. First each vertex is searched at its own risk, then
- * until the sum of the risks of all balancers is as small; at last circles and dead ends are tested, and loss at the
- * target.
+ * until the sum of the risks of all balancers is as small; at last silence, circles and dead ends are tested, and loss
+ * at the target.
  *
  * @param isLate true if dead ends are to be tested before all else
  */
@@ -27,6 +28,8 @@ export function nextAsks(
   const balancers = balancersIn(survey);
   const more = balancers === 0 ? [] : wantedAsks(survey, { maxHops, room, balancers });
   if (more.length > 0) return more;
+  const silent = quietAsks(survey);
+  if (silent.length > 0) return silent;
   const circles = circleAsks(survey, maxHops);
   if (circles.length > 0) return circles;
   const ends = deadEndAsks(survey, packets);

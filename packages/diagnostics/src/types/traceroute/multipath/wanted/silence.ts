@@ -60,3 +60,22 @@ function startOf(vertex: Vertex): Vertex {
     first = before;
   }
 }
+
+/** Most packets of a slot that are to find whether a limit of answers explains its silence. */
+const MOST_QUIET = 4;
+
+/**
+ * A packet to each silent hop none of whose lost packets is quiet: routers that limit their answers may have spent them
+ * on packets to other hops.
+ */
+export function quietAsks({ vertices, slots, at, quiet }: Survey): readonly Ask[] {
+  const all = [...slots.values()].flatMap((own) => [...own.values()]);
+  return vertices
+    .filter(({ kind }) => kind === 'silence')
+    .flatMap((vertex) => {
+      const here = all.filter(({ flow, ttl }) => at(flow, ttl) === vertex);
+      if (here.some(({ packets }) => packets.some((packet) => quiet.has(packet)))) return [];
+      const [slot] = here.toSorted((a, b) => a.packets.length - b.packets.length);
+      return slot === undefined || slot.packets.length >= MOST_QUIET ? [] : [{ flow: slot.flow, ttl: slot.ttl }];
+    });
+}
