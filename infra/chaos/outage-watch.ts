@@ -47,7 +47,7 @@ const EVERY_MS = 50;
 /** Time after which a write counts as failed. */
 const WRITES_WITHIN_MS = 400;
 
-/** A delay this long of the watch itself: the machine delays other processes as well. */
+/** Time since the last success from which an outage is recorded although no write failed: the machine stood still. */
 const STANDS_STILL_MS = 300;
 
 /**

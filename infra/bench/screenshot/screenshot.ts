@@ -20,7 +20,7 @@ const WATCHED = 10;
 const HOSTILE = 100;
 const HOSTILE_TIMEOUT_MS = 3_000;
 
-/** Time limit of an agent's screenshot. */
+/** The least time limit of an agent's screenshot. */
 const AGENT_TIMEOUT_MS = 12_000;
 
 /**

@@ -32,7 +32,7 @@ export function logOutages(redis: Redis, connection: string, log: ConnectionLog,
   });
   redis.on('close', () => {
     if (up === true && closing?.aborted !== true) log.warn({ connection, cause }, 'Redis connection lost');
-    // A connection that was never up is not lost: a stalled node accepts connections but never replies.
+    // Stays undefined until a success or an error, so that the first error is logged as "unreachable".
     if (up !== undefined) up = false;
   });
   redis.on('end', () => void refusals.delete(redis));

@@ -113,7 +113,7 @@ async function stealKey(probe: string): Promise<() => Promise<PlayedAgent>> {
   return async () => {
     if (current.socket.readyState === current.socket.OPEN) return current;
     counter += 1;
-    // Keeps the instance: the jobs of a new one would be reported as interrupted.
+    // Keeps the instance: with a new one, the jobs that were taken before would be reported as interrupted.
     current = await test.connect(gateway, { key, instance, counter });
     await current.next('welcome');
     current.beReady();

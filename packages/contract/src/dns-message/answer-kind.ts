@@ -146,8 +146,8 @@ function isNodata(answer: AnswerToClassify, name: string, isAlias: boolean): boo
   const isOwnZone = ({ name: owner }: AnswerRecord): boolean =>
     answer.zone !== undefined && sameName(owner, answer.zone);
   if (nameServers.length > 0 && !(flags.includes('aa') && nameServers.every(isOwnZone))) return false;
-  // Authority covers the queried name only (RFC 1035 section 4.1.1), and some resolvers do not follow an alias to its
-  // end.
+  // AA is about the queried name only (RFC 1035 section 4.1.1), and some resolvers do not follow an alias to its end: so
+  // neither proves anything about the name where an alias leads.
   return !isAlias && isProved(answer, name);
 }
 

@@ -15,8 +15,7 @@ export function countedSteps(trace: Trace): readonly Step[] {
 }
 
 /**
- * Counts the packets that were sent further than the hop of the target there, unless routers answered them on longer
- * paths.
+ * Adds the packets to later hops to those of the target's hop, unless a router answered at one of these hops.
  */
 function withTargetAsOne(steps: readonly Step[], trace: Trace): readonly Step[] {
   const index = targetIndex(trace);

@@ -23,8 +23,6 @@ function expectedRow(address: Address): string {
   const family = address.family === 4 ? 'ipv4' : 'ipv6';
   const matching = specialData.ranges.filter(({ cidr }) => {
     if (cidr.includes(':') !== (address.family === 6)) return false;
-    // ::ffff:0:0/96 is skipped by BlockList, which compares mapped addresses with IPv4 rules.
-    if (cidr === '::ffff:0:0/96') return address.value >> 32n === 0xffffn;
     return lists.get(cidr)!.check(formatAddress(address), family);
   });
   return matching.toSorted((a, b) => Number(b.cidr.split('/')[1]) - Number(a.cidr.split('/')[1]))[0]!.cidr;

@@ -24,7 +24,7 @@ export interface NewJob {
  * @throws ClockSteppedBack, not on a Cluster, if the time of creation is ahead of the clock of Redis by more than
  * `CLOCK_STEP_MS`; nothing was written
  * @throws NotGranted, not on a Cluster, if the grant of the check is missing; nothing was written
- * @throws if the check is refused or its state is unknown; parts of it may have been written
+ * @throws if Redis fails a write or its reply is lost; parts of the check may have been written
  */
 export type StartCheck = (
   check: NewCheck,

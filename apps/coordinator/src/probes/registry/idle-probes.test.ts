@@ -110,7 +110,7 @@ describe('what a coordinator knows of agents that announce changes', () => {
       await bed.beat(id, announced);
     }
 
-    // On a slow machine the regular read may come first.
+    // The first read is of all probes, and on a slow machine a later one may be, too.
     await until(async () => {
       const before = await countCommands();
       await directory.refresh();

@@ -36,8 +36,8 @@ function isByChance(trace: Trace, flows: readonly Way[]): boolean {
 }
 
 /**
- * True if the target may have left the packets unanswered because of a limit: a limit that is used up answers the first
- * packets and none of the last. Else the target answers other flows after a packet of these, to the end.
+ * True if a rate limit of the target may explain the unanswered packets: once used up, it answers none of the last ones.
+ * False if the target kept answering other flows after the first of them, up to the end.
  */
 function mayBeLimited(trace: Trace): boolean {
   const { answeredLater, lostLast } = thresholds.cutFlows;

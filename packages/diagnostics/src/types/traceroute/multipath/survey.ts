@@ -28,7 +28,7 @@ export interface Survey {
   readonly lastTtl: number;
   /** True if the flow ended before the TTL, or is refused before it. */
   readonly hasEnded: (flow: number, ttl: number) => boolean;
-  /** Slots to be probed again: silent or refused ones that are doubted (`doubtsOf`), and answered ones as controls. */
+  /** Slots to be probed again: silent and refused ones in doubt, with answered ones as controls. */
   readonly again: readonly Slot[];
   /** Packets that a limit of answers does not explain if they are lost. */
   readonly quiet: ReadonlySet<TracePacket>;

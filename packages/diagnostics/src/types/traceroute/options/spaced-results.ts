@@ -9,7 +9,7 @@ export const [GROUP_PACKETS, MAX_GROUPS] = [4, 10] as const;
  * next one after 100.
  */
 export const TOGETHER_MS = 5;
-/** Most packets to the target that tell its loss from limits of its answers. */
+/** Maximum number of packets sent to the target to tell packet loss from a rate limit of its answers. */
 export const MAX_SPACED_PACKETS = GROUP_PACKETS * MAX_GROUPS;
 /** Time for a check without rounds and without these packets. */
 export const TRACE_MS = 30_000;
