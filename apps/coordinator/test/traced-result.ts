@@ -38,3 +38,19 @@ export function tracedResult(routers: readonly string[], reached: boolean): obje
     mtuBlackHole: null,
   };
 }
+
+/** A traceroute result whose flows take these ways in turn, which differ at single hops. */
+export function balancedResult(...ways: readonly (readonly string[])[]): object {
+  const plain = tracedResult(ways[0]!, true) as { readonly hops: readonly Readonly<Record<string, unknown>>[] };
+  const hops = plain.hops.map((hop, index) => {
+    const ips = [...new Set(ways.map((way) => way[index]!))];
+    return { ...hop, responders: ips.map((ip) => ({ ...(hop['responders'] as readonly object[])[0], ip, rtts: [1] })) };
+  });
+  const indexOf = (way: readonly string[], hop: number): number =>
+    hops[hop]!.responders.findIndex((one) => (one as unknown as { readonly ip: string }).ip === way[hop]);
+  const flows = Array.from({ length: 16 }, (_, flow) => {
+    const way = ways[flow % ways.length]!;
+    return { reached: true, stopReason: 'completed', hops: way.map((_ip, hop) => [indexOf(way, hop)]) };
+  });
+  return { ...plain, hops, flows };
+}

@@ -3,7 +3,7 @@ import { checkTypes } from '@vantage/diagnostics/contract';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
 import { report, startCoreBed, until, type CoreBed } from '../../test/core-bed.ts';
-import { TRACED_TARGET, tracedResult } from '../../test/traced-result.ts';
+import { balancedResult, TRACED_TARGET, tracedResult } from '../../test/traced-result.ts';
 import { createMonitorReader } from '../http/requests/read-monitor.ts';
 import { putMonitor } from './schedule/monitor-records.ts';
 import type { ReadDefinition } from './definition.ts';
@@ -47,26 +47,10 @@ const working = ['198.51.100.1', '198.51.100.2', '198.51.100.3', TRACED_TARGET];
 const moved = ['198.51.100.1', '198.51.100.8', '198.51.100.3', TRACED_TARGET];
 const broken = ['198.51.100.1', '198.51.100.8', '*', '*', '*', '*', '*'];
 
-/** A traceroute result whose flows take these ways in turn, which differ at single hops. */
-function balancedOver(...ways: readonly (readonly string[])[]): object {
-  const plain = tracedResult(ways[0]!, true) as { readonly hops: readonly Readonly<Record<string, unknown>>[] };
-  const hops = plain.hops.map((hop, index) => {
-    const ips = [...new Set(ways.map((way) => way[index]!))];
-    return { ...hop, responders: ips.map((ip) => ({ ...(hop['responders'] as readonly object[])[0], ip, rtts: [1] })) };
-  });
-  const indexOf = (way: readonly string[], hop: number): number =>
-    hops[hop]!.responders.findIndex((one) => (one as unknown as { readonly ip: string }).ip === way[hop]);
-  const flows = Array.from({ length: 16 }, (_, flow) => {
-    const way = ways[flow % ways.length]!;
-    return { reached: true, stopReason: 'completed', hops: way.map((_ip, hop) => [indexOf(way, hop)]) };
-  });
-  return { ...plain, hops, flows };
-}
-
 describe('the paths of a monitor', () => {
   it('make an event when a load balancer loses a way for good', async () => {
     const check = { type: 'traceroute', host: 'target.example', probes: PROBES.slice(0, 1) };
-    let result = balancedOver(working, moved);
+    let result = balancedResult(working, moved);
     const answering = setInterval(() => void answerJobs('fra-1', result).catch(() => undefined), 20);
     const changes = async (): Promise<readonly MonitorEvent[]> => {
       const stored = await bed.core.monitors.eventsAfter('ways', '0-0').catch(() => undefined);
@@ -77,7 +61,7 @@ describe('the paths of a monitor', () => {
       await putMonitor(bed.redis, 'ways', { owner: 'api', request: { check, every: '10s' } }, Date.now());
       await until(async () => (await ticked()) >= 6);
       expect(await changes()).toEqual([]);
-      result = balancedOver(working);
+      result = balancedResult(working);
       await until(async () => (await changes()).length > 0);
       const later = (await ticked()) + 4;
       await until(async () => (await ticked()) >= later);

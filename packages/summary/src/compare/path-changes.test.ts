@@ -44,6 +44,7 @@ function changesOver(runs: number, traceAt: (run: number, random: Random) => Ret
       if (ways !== undefined) {
         changes.push(run);
         recent = recent.slice(-ways.later);
+        baseline = check;
       }
     }
     if (step?.isBaseline === true || (baseline === undefined && reachedFrom(check).length > 0)) baseline = check;
@@ -91,6 +92,7 @@ describe('the path of a monitor', () => {
     expect(followWays(checks.slice(0, 5), 'fra-1')).toBeUndefined();
     expect(followWays(checks, 'fra-1')).toEqual({
       text: 'path at hop 2: 198.51.100.2 or 198.51.100.3 → 198.51.100.2 in AS64510 (Access Net), fewer ways of a load balancer',
+      change: 'ways',
       move: {
         hop: 2,
         from: [['198.51.100.2', '198.51.100.3']],
@@ -98,6 +100,25 @@ describe('the path of a monitor', () => {
         networksGone: [],
         networksNew: [],
       },
+      later: 5,
+    });
+  });
+
+  it('says which router was replaced if one run has too few flows to prove it, and names no load balancer', () => {
+    const random = seeded(6);
+    const own = ['198.51.100.1', '198.51.100.2', '198.51.100.9'];
+    const few = { ...options, flows: 6, balancing: 'flow' } as const;
+    const runs = Array.from({ length: 10 }, (_, run) =>
+      checkOf(traced(run < 5 ? own : own.with(1, '198.51.100.8'), few, random)),
+    );
+
+    expect(followPath(runs[4]!, runs[5]!, 'fra-1')!.relation).toBe('unsure');
+    expect(followWays(runs, 'fra-1')).toMatchObject({
+      text: expect.stringMatching(
+        /^path at hop 2: 198\.51\.100\.2 in AS64510 \(Access Net\) → 198\.51\.100\.8 .*, another router or the same one by/,
+      ),
+      change: 'hop',
+      move: { from: [['198.51.100.2']], to: [['198.51.100.8']] },
       later: 5,
     });
   });

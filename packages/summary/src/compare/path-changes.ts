@@ -6,7 +6,7 @@ import { listed } from '../words.ts';
 import { comparePaths, isComparable } from './path/compare-paths.ts';
 import { lastingChange } from './path/lasting-ways.ts';
 import { moveOf, type PathMove } from './path/move.ts';
-import { kindOfChange, lastingText, pathDifferences } from './path/path-text.ts';
+import { kindOfChange, kindOfLasting, lastingText, pathDifferences } from './path/path-text.ts';
 
 /** Conclusion from a later traceroute of a probe about its path. */
 export interface PathStep {
@@ -58,9 +58,10 @@ export function followPath(baseline: Check, check: Check, probe: string): PathSt
   };
 }
 
-/** Ways that a load balancer lost or gained before the last runs. */
+/** A change before the last runs: ways that a load balancer lost or gained, or other routers in place of one or all. */
 export interface WaysStep {
   readonly text: string;
+  readonly change: 'path' | 'ways' | 'hop';
   readonly move: PathMove;
   /** Number of these last runs: none has a lost way, several have a new one. */
   readonly later: number;
@@ -85,8 +86,9 @@ export function followWays(checks: readonly Check[], probe: string): WaysStep | 
   const found = own.at(-1) === last ? lastingChange(compared) : undefined;
   if (found === undefined) return undefined;
   const { changes, later } = found;
-  const move = moveOf(changes, compared.slice(0, -later), compared.slice(-later));
-  return { text: lastingText(changes, last), move, later };
+  const [before, after] = [compared.slice(0, -later), compared.slice(-later)];
+  const move = moveOf(changes, before, after);
+  return { text: lastingText(changes, before.at(-1)!, last), change: kindOfLasting(changes), move, later };
 }
 
 /** Formats the changes of all probes as one sentence: `Path at hop 3: … → … (fra-1 and nyc-1).` */

@@ -46,7 +46,10 @@ export async function followPaths(
     const earlier = step.text === null ? (pathRuns.get(probe) ?? []) : [];
     const runs = [...earlier, [check.testId, step.hash] as const].slice(-MOST_PATH_RUNS);
     const lasting = await lastingOf(runs, check, probe, readOnce);
-    if (lasting !== undefined) changes.set(probe, lasting.changed);
+    if (lasting !== undefined) {
+      changes.set(probe, lasting.changed);
+      pathChecks.set(probe, check.testId);
+    }
     pathRuns.set(probe, runs.slice(lasting?.from ?? 0));
   }
   for (const probe of reachedFrom(check)) if (!pathChecks.has(probe)) pathChecks.set(probe, check.testId);
@@ -58,8 +61,8 @@ export async function followPaths(
 }
 
 /**
- * Ways that a balancer lost or gained, and the index of the first run after the change; undefined if there is no such
- * change.
+ * Ways that a balancer lost or gained, or a change of routers that too few flows proved before, and the index of the
+ * first run after the change; undefined if there is no such change.
  */
 async function lastingOf(
   runs: readonly PathRun[],
@@ -72,8 +75,8 @@ async function lastingOf(
   const step = followWays([...earlier.filter((one) => one !== undefined), check], probe);
   if (step === undefined) return undefined;
   const from = runs.length - step.later;
-  const { text, move } = step;
-  return { changed: { text, change: 'ways', id: runs[from - 1]![0], move }, from };
+  const { text, change, move } = step;
+  return { changed: { text, change, id: runs[from - 1]![0], move }, from };
 }
 
 /** Reads each check once; undefined for one whose results are gone. */

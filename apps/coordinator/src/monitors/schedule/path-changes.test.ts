@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { Redis } from 'ioredis';
 
 import { quiet, until } from '../../../test/core-bed.ts';
-import { TRACED_TARGET, tracedResult } from '../../../test/traced-result.ts';
+import { balancedResult, TRACED_TARGET, tracedResult } from '../../../test/traced-result.ts';
 import { createRedisClock } from '../../redis/clock.ts';
 import type { DefinitionReading } from '../definition.ts';
 import { createEvaluations, type EvaluationDependencies } from './evaluate-ticks.ts';
@@ -38,13 +38,18 @@ afterAll(async () => {
   await server.stop();
 });
 beforeEach(async () => {
+  resultAt = alternating;
   await redis.flushall();
   await putMonitor(redis, 'path', stored, Date.now() + 3_600_000);
 });
 
 const idOf = (tick: number): string => `check-of-tick-${String(tick).padStart(8, '0')}`;
 
-/** A completed check, whose path differs from that of the tick before. */
+/** The path differs from that of the tick before. */
+const alternating = (tick: number): object => tracedResult(routes[tick % 2]!, true);
+let resultAt = alternating;
+
+/** A completed check. */
 const checkAt = (tick: number): Check => {
   const at = new Date(tick * 1_000).toISOString();
   return {
@@ -55,7 +60,7 @@ const checkAt = (tick: number): Check => {
     status: 'completed',
     createdAt: at,
     completedAt: at,
-    results: { [PROBE]: tracedResult(routes[tick % 2]!, true) },
+    results: { [PROBE]: resultAt(tick) },
   } as unknown as Check;
 };
 const read: EvaluationDependencies['read'] = async (id) => checkAt(Number(id.slice(-8)));
@@ -129,6 +134,21 @@ describe('a change of the path', () => {
     expect(events.map(({ event }) => [event.tick, event.kind])).toEqual([
       [1, 'state'],
       [2, 'path'],
+    ]);
+  });
+
+  it('begins at the path after the change before, also if that one was a way of a load balancer', async () => {
+    const [one, two] = routes;
+    const three = ['198.51.100.1', '198.51.100.9', '198.51.100.3', TRACED_TARGET];
+    resultAt = (tick) => (tick <= 6 ? balancedResult(one, two) : tracedResult(tick <= 12 ? one : three, true));
+    for (let tick = 1; tick <= 13; tick += 1) await open(tick);
+    const evaluations = coordinator();
+    evaluations.follow('path');
+    await evaluations.settled();
+
+    expect(await changes()).toMatchObject([
+      { tick: 13, change: 'hop', changes: [{ from: [['198.51.100.2']], to: [['198.51.100.9']] }] },
+      { change: 'ways', changes: [{ from: [['198.51.100.2', '198.51.100.8']], to: [['198.51.100.2']] }] },
     ]);
   });
 

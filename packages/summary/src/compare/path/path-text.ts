@@ -40,11 +40,18 @@ export function pathDifferences(
   ];
 }
 
-/** The ways of a load balancer that are gone or new, as a clause. */
-export function lastingText(changes: readonly PathChange[], b: Trace): string {
+/** A change that several runs prove together, as a clause: ways of a load balancer that are gone or new, or other hops. */
+export function lastingText(changes: readonly PathChange[], a: Trace, b: Trace): string {
   const [change] = changes;
   const more = changes.length === 1 ? '' : ` and at ${countOf(changes.length - 1, 'other place')}`;
-  return `path ${changeText(change!, b, b)}${more}, ${waysText(changes)}`;
+  const reason = kindOfLasting(changes) === 'ways' ? `, ${waysText(changes)}` : interfaceText(changes);
+  return `path ${changeText(change!, a, b)}${more}${reason}`;
+}
+
+/** `ways` if a balancer keeps a way at one of the hops at least; without a router in common everywhere no balancer shows. */
+export function kindOfLasting(changes: readonly PathChange[]): 'path' | 'ways' | 'hop' {
+  const isBalanced = changes.some(({ a, b }) => a.some((hop, index) => shareRouter(hop, b[index] ?? [])));
+  return isBalanced ? 'ways' : kindOfChange(changes);
 }
 
 /**
