@@ -52,10 +52,10 @@ interface ShownLimit {
   readonly resetMs: number;
 }
 
-function clientLimit(bucket: Bucket, caller: Caller, { hits, resetMs }: Count): ShownLimit {
+function clientLimit(bucket: Bucket, caller: Caller, { hits, left, resetMs }: Count): ShownLimit {
   const { name } = bucket;
   const limit = limitOf(caller, bucket.limit);
-  return { name, limit, left: Math.max(0, limit - hits), resetMs };
+  return { name, limit, left: left ?? Math.max(0, limit - hits), resetMs };
 }
 
 function limitHeaders(limits: readonly ShownLimit[]): Readonly<Record<string, string>> {

@@ -70,7 +70,8 @@ export function createMemoryWindow(maxAxes = MAX_AXES): MemoryWindow {
       const hits = Math.min(counts[0]!.count + (first.cost ?? 1), first.limit);
       if (refused.length > 0) {
         const resetMs = Math.max(...refused.map(({ waitMs }) => waitMs));
-        return { admitted: false, hits: Math.max(hits, first.limit + 1), resetMs };
+        const left = Math.min(...client.map(({ limit }, index) => Math.max(0, limit - counts[index]!.count)));
+        return { admitted: false, hits: Math.max(hits, first.limit + 1), left, resetMs };
       }
       const count = { admitted: true, hits, resetMs: counts[0]!.waitMs };
       for (const axis of client) add(axis, nowMs);

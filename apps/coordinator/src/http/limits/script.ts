@@ -15,8 +15,8 @@ const GRANT_MS = 5_000;
  * window.
  * An axis is a hash of slice number → sum of costs, or, with members, a sorted set of them by time of last use.
  * Returns the parts of a `Count` as `{admitted, hits, resetMs, number of the refusing target axis or 0, what that axis
- * has left, milliseconds until it admits}`. `memory-window.ts` implements the same in TypeScript; a
- * test compares them.
+ * or the refusing client axes have left, milliseconds until the target axis admits}`. `memory-window.ts` implements the
+ * same in TypeScript; a test compares them.
  */
 const lua = `
 local WINDOW, SLICE = ${WINDOW_MS}, ${SLICE_MS}
@@ -109,9 +109,10 @@ local function add(from_axis, to_axis)
   end
 end
 
-local admitted, hits, reset = 1, 0, 0
+local admitted, hits, reset, spare = 1, 0, 0, math.huge
 for axis = 1, clients do
   local admits, count, wait = judge(axis)
+  spare = math.min(spare, math.max(0, tonumber(ARGV[3 * axis - 1]) - count))
   -- A cost beyond the limit, in an empty window, uses all of it up.
   if axis == 1 then hits = math.min(count + tonumber(ARGV[3]), tonumber(ARGV[2])) end
   if not admits then
@@ -123,7 +124,7 @@ for axis = 1, clients do
     reset = wait
   end
 end
-if admitted == 0 then return { 0, hits, reset, 0, 0, 0 } end
+if admitted == 0 then return { 0, hits, reset, 0, spare, 0 } end
 add(1, clients)
 local refused, left, target_wait = 0, 0, 0
 for axis = clients + 1, #KEYS do
@@ -159,6 +160,7 @@ export function readReply(reply: unknown): Count {
     ...[number, number, number],
     ...[number, number, number],
   ];
-  const count = { admitted: admitted === 1, hits, resetMs };
+  if (admitted === 0) return { admitted: false, hits, left, resetMs };
+  const count = { admitted: true, hits, resetMs };
   return refused === 0 ? count : { ...count, refusedBy: { axis: refused - 1, left, resetMs: targetResetMs } };
 }

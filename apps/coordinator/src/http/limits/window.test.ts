@@ -103,6 +103,27 @@ describe.each(implementations)('the window %s', (_name, create) => {
     expect(await burst(count, of('c'), 5, T + 61_001)).toBe(2);
   });
 
+  it('has left for cheaper requests what the refused one did not get', async () => {
+    const count = create();
+    const costing = (cost: number): readonly Axis[] => [
+      { key: 'client', limit: 20, cost },
+      { key: 'network', limit: 30, cost },
+    ];
+    await burst(count, costing(1), 17, T);
+
+    expect(await count(costing(9), T)).toMatchObject({ admitted: false, hits: 21, left: 3 });
+    await count(
+      [
+        { key: 'other', limit: 20, cost: 12 },
+        { key: 'network', limit: 30, cost: 12 },
+      ],
+      T,
+    );
+    expect(await count(costing(2), T)).toMatchObject({ admitted: false, hits: 21, left: 1 });
+    expect((await count(costing(1), T)).admitted).toBe(true);
+    expect(await count(costing(1), T)).toMatchObject({ admitted: false, hits: 21, left: 0 });
+  });
+
   it('tells at each step when the count falls', async () => {
     const count = create();
 

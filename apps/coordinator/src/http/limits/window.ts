@@ -16,6 +16,8 @@ export interface Count {
    * client axes do not admit the request, which is then not counted.
    */
   readonly hits: number;
+  /** What the client axes have left for requests of lower cost, if they do not admit this one. */
+  readonly left?: number;
   /** Milliseconds until the count falls; for a refused request, until it would be admitted. */
   readonly resetMs: number;
   /** The target axis that refuses a request which the client axes admit; of several, the one with the longest wait. */
