@@ -34,9 +34,17 @@ export function bucketsOf(limits: RateLimits): { readonly [Name in keyof RateLim
       endpoint: 'GET /check/:id/screenshot',
       limit: limits.showScreenshot,
     },
-    showSummary: { name: 'show-summary', endpoint: 'GET /check/:id/summary', limit: limits.showSummary },
-    listProbes: { name: 'list-probes', endpoint: 'GET /probes', limit: limits.listProbes },
-    readMonitors: { name: 'monitors', endpoint: '/monitors', limit: limits.readMonitors },
+    showSummary: {
+      name: 'show-summary',
+      endpoint: 'GET /check/:id/summary, comparisons, badges, cards, embedded checks and previews of links',
+      limit: limits.showSummary,
+    },
+    listProbes: { name: 'list-probes', endpoint: 'GET /probes and GET /probes/agents', limit: limits.listProbes },
+    readMonitors: {
+      name: 'monitors',
+      endpoint: '/monitors, /monitors/:name, /monitors/:name/events and /metrics/monitors',
+      limit: limits.readMonitors,
+    },
     showCaller: { name: 'show-caller', endpoint: 'GET /me', limit: limits.showCaller },
     scrape: { name: 'scrape', endpoint: 'GET /probe, GET /sd and GET /sd/agents', limit: limits.scrape },
   };

@@ -55,6 +55,18 @@ describe('the rate limits', () => {
     expect((await ask('/check', post({ type: 'ping', host: 'a.example' }))).status).toBe(429);
   });
 
+  it.each([
+    ['/probes/agents', 'GET /probes/agents'],
+    [`/check/${CHECK_ID}/compare/${CHECK_ID}`, 'comparisons'],
+    [`/check/${CHECK_ID}/badge.svg`, 'badges'],
+    ['/metrics/monitors', '/metrics/monitors'],
+  ])('name the endpoint that they refuse, also of several with one limit: %s', async (path, name) => {
+    const { ask } = await start({ rateLimits: { ...highLimits, listProbes: 1, showSummary: 1, readMonitors: 1 } });
+
+    await ask(path);
+    expect((await ask(path)).json).toMatchObject({ status: 429, detail: expect.stringContaining(name) });
+  });
+
   it('count each endpoint apart, and the pages not at all', async () => {
     const { ask } = await start({
       rateLimits: { ...highLimits, createCheck: 1, readCheck: 1, listProbes: 1, showCaller: 1 },
