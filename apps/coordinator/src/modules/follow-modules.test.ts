@@ -110,6 +110,14 @@ describe('the modules', () => {
     expect(moduleWarnings(modules)).toEqual([expect.stringContaining('line 5: tcp.source_ip_address')]);
   });
 
+  it('whose option a check type refuses are named in one sentence', async () => {
+    writeFileSync(path, 'modules:\n  a:\n    prober: dns\n    dns:\n      query_name: example.com\n');
+    const modules = await follow(path);
+
+    expect(modules.current().usable.has('a')).toBe(false);
+    expect(moduleWarnings(modules)).toEqual([expect.stringMatching(/^MODULES_FILE: module "a" .*[^.]\.$/)]);
+  });
+
   it('whose question the policy refuses are loaded, and named at the start and in the warnings', async () => {
     writeFileSync(path, 'modules:\n  a:\n    prober: dns\n    dns:\n      query_name: a.local\n      query_type: A\n');
     const policy = createTargetPolicy({});

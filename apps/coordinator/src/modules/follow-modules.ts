@@ -95,12 +95,17 @@ function report(log: Logger, path: string | undefined, { usable, refused, warnin
 
 /** The reason with module, line and option. */
 export function refusalText({ module, line, option, reason }: ModuleRefusal): string {
-  return `module "${module}" cannot be run: line ${line}: ${option}: ${reason}`;
+  return `module "${module}" cannot be run: line ${line}: ${option}: ${withoutStop(reason)}`;
 }
 
 /** Like `refusalText`, for a module that is loaded but whose scrapes the target policy refuses. */
 export function warningText({ module, line, option, reason }: ModuleRefusal): string {
-  return `scrapes of module "${module}" will be refused: line ${line}: ${option}: ${reason.replace(/\.$/, '')}`;
+  return `scrapes of module "${module}" will be refused: line ${line}: ${option}: ${withoutStop(reason)}`;
+}
+
+/** Some reasons are sentences of a check type or of the target policy. */
+function withoutStop(reason: string): string {
+  return reason.replace(/\.$/, '');
 }
 
 function faultText(path: string | undefined, faults: readonly ModuleFault[]): string {
