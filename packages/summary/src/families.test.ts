@@ -166,6 +166,29 @@ describe('probes that measured both families', () => {
     );
   });
 
+  it('is not doubted for a fault of the probe if the server answers over it', () => {
+    const second = (of: Result<'http'>) => ({
+      'fra-1': withSecond('http', http(200), { ...of, resolvedIp: '2001:db8::1' }),
+    });
+    const silent: Result<'http'> = bad('timed_out', {}, { result: 'timeout', source: 'network' });
+    const textOf = (of: Result<'http'>) =>
+      summaryOf('http', second(of)).findings.find(({ code }) => code === 'family_broken')?.text;
+
+    expect(textOf(http(503))).toMatch(/^IPv6 fails from fra-1: status 503; IPv4 works there\.$/);
+    expect(textOf(silent)).toMatch(/; IPv4 works there\. No probe of another network measured IPv6: /);
+  });
+
+  it('says that the families answer differently, if one has a client error', () => {
+    const { verdict, headline } = summaryOf('http', {
+      'fra-1': withSecond('http', http(200), { ...http(403), resolvedIp: '2001:db8::1' }),
+    });
+
+    expect([verdict, headline]).toEqual([
+      'degraded',
+      expect.stringMatching(/, but IPv4 and IPv6 answer differently\.$/),
+    ]);
+  });
+
   it('name the size of the packets that fail', () => {
     const sized = (of: Result<'ping'>) => ({ ...of, size: 1_400 });
     const fails = overBoth(4, [true, false]);
@@ -249,7 +272,7 @@ describe('probes that measured both families', () => {
 });
 
 /** A result with a second measurement, over IPv6. */
-function withSecond<T extends 'ping' | 'traceroute'>(_type: T, first: object, second: object): Result<T> {
+function withSecond<T extends 'ping' | 'traceroute' | 'http'>(_type: T, first: object, second: object): Result<T> {
   const { startedAt: _startedAt, finishedAt: _finishedAt, ...other } = second as Result<'ping'>;
   return { ...first, otherFamily: { ...other, family: 6, resolvedIp: '2001:db8::1' } } as unknown as Result<T>;
 }

@@ -3,7 +3,7 @@ import type { Difference, Family } from '@vantage/contract';
 import { isUnmeasured } from './compare/fields/common.ts';
 import { measuredDifferences, weighedByFlows } from './compare/fields/of-type.ts';
 import { rotationDoubts } from './compare/rotation.ts';
-import { isAbsent, isTold } from './told.ts';
+import { isAbsent, isAnswer, isHeard, isTold } from './told.ts';
 import { buildFinding, severityByShare, type FindingDraft } from './finding.ts';
 import { findFamilyPaths } from './family-paths.ts';
 import { measuredPart } from './measured-host.ts';
@@ -40,8 +40,11 @@ function pairOf(probeResult: ProbeResult): readonly Pair[] {
 
 const isMeasured = ({ of }: Pair): boolean => families.every((family) => isTold(of[family]));
 
-/** True if both are measured and have the same outcome. */
-const isAlike = (pair: Pair): boolean => isMeasured(pair) && pair.of[4].outcome === pair.of[6].outcome;
+/** True if both are measured, and have the same outcome or an answer. */
+const isAlike = (pair: Pair): boolean =>
+  isMeasured(pair) &&
+  (pair.of[4].outcome === pair.of[6].outcome ||
+    families.every((family) => pair.of[family].outcome === 'success' || isAnswer(pair.of[family])));
 
 function findBroken(type: string, pairs: readonly Pair[]): readonly FindingDraft[] {
   return families.flatMap((family) => {
@@ -51,7 +54,8 @@ function findBroken(type: string, pairs: readonly Pair[]): readonly FindingDraft
     const measured = pairs.filter(isMeasured).length;
     const reasons = reasonsOf(measuredOver(family, broken));
     const isAgreed = broken.length === measured && areOfTwoNetworks(measuredOver(family, broken));
-    const isKnownToWork = pairs.some(({ of }) => of[family].outcome === 'success');
+    const isKnownToWork =
+      pairs.some(({ of }) => of[family].outcome === 'success') || measuredOver(family, broken).every(isHeard);
     const doubt =
       isAgreed || isKnownToWork
         ? ''
@@ -69,7 +73,8 @@ function findBroken(type: string, pairs: readonly Pair[]): readonly FindingDraft
  * is up, or prove nothing. Of other types every measured result without success fails.
  */
 function failsOver(type: string, family: Family, pairs: readonly Pair[]): (measured: ProbeResult) => boolean {
-  if (type !== 'ping' && type !== 'traceroute') return (one) => one.outcome !== 'success' && isTold(one);
+  if (type !== 'ping' && type !== 'traceroute')
+    return (one) => one.outcome !== 'success' && isTold(one) && !isAnswer(one);
   const { down } = partitionByOutcome(type, measuredOver(family, pairs));
   return (one) => down.includes(one) && isTold(one);
 }
@@ -153,7 +158,8 @@ function findDifferences(type: string, pairs: readonly Pair[]): readonly Finding
   const texts = unique(answers.map(({ difference }) => difference.text));
   const text = `IPv4 → IPv6: ${listed(texts, 3)}, from ${naming(probes)}.`;
   const unusual = answers.filter(({ pair, difference }) => difference.certain && !isUsualFor(type, pair, difference));
-  const severity = severityByShare(probesIn(unusual).length, pairs.length);
+  const isOneFailure = unusual.some(({ pair }) => pair.of[4].outcome !== pair.of[6].outcome);
+  const severity = isOneFailure ? 'warning' : severityByShare(probesIn(unusual).length, pairs.length);
   const brief = 'IPv4 and IPv6 answer differently';
   return [...slower, buildFinding('family_answers_differ', severity, probes, text, brief)];
 }

@@ -66,7 +66,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   family_broken: degrading(
     ['warning'],
-    'One of both measurements is a `success`, the other is none (of ping and traceroute: is down, as a check of this family alone), and its error is not of the probe, `dns_no_address` or `family_unavailable`. The family of dns is that of the resolver or the name servers. It is laid to the target only if all see it, in two networks or more, and to the measured addresses if the name has others of the family.',
+    'One of both measurements is a `success`, the other is none (of ping and traceroute: is down, as a check of this family alone; not an HTTP status below 500, nor NXDOMAIN, which are answers), and its error is not of the probe, `dns_no_address` or `family_unavailable`. The family of dns is that of the resolver or the name servers. It is laid to the target only if all see it, in two networks or more, and to the measured addresses if the name has others of the family.',
   ),
   family_absent: rule(
     ['info'],
@@ -78,7 +78,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   family_answers_differ: degrading(
     ['warning', 'info'],
-    'Status, URL, redirect, certificate, protocol, port state or records of both measurements differ by the rules for two checks, and their outcomes do not. Warning if many probes see it; info for records that often differ between two answers (A, AAAA, CNAME, HTTPS, SVCB, signatures), and for records and certificates that other probes have over the other family.',
+    'Status, URL, redirect, certificate, protocol, port state or records of both measurements differ by the rules for two checks, and both have the same outcome or an answer. Warning if many probes see it, or one measurement alone is a `success`; info for records that often differ between two answers (A, AAAA, CNAME, HTTPS, SVCB, signatures), and for records and certificates that other probes have over the other family.',
   ),
   family_paths_differ: rule(
     ['info'],

@@ -1,4 +1,5 @@
 import { isUnmeasured } from './compare/fields/common.ts';
+import { answerKindOf } from './dns-answer.ts';
 import { isTooLarge, isUnfit } from './partition.ts';
 import type { ProbeResult, SparseResultOf } from './probe-result.ts';
 
@@ -20,4 +21,18 @@ function isKeptAway(result: SparseResultOf<'ping'>): boolean {
 
 export function isAbsent({ result }: ProbeResult): boolean {
   return ABSENT_FAMILY.has(result.error?.code);
+}
+
+/** True for a failure that is an answer all the same: an HTTP status below 500, or that the name does not exist. */
+export function isAnswer({ result }: ProbeResult): boolean {
+  const { error, statusCode = 500 } = result as SparseResultOf<'http'>;
+  return (error?.code === 'http_status' && statusCode < 500) || answerKindOf(result) === 'nxdomain';
+}
+
+/** True if something came back over the family, so that it works at the probe. */
+export function isHeard({ result }: ProbeResult): boolean {
+  const { timings, error, rcode } = result as SparseResultOf<'http'> & Pick<SparseResultOf<'dns'>, 'rcode'>;
+  return (
+    (error?.source === 'target' && error.code !== 'timed_out') || rcode !== undefined || timings?.connect !== undefined
+  );
 }

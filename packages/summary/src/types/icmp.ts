@@ -31,7 +31,7 @@ function senderOf(icmp: IcmpNotice, target: string): string {
   if (icmp.from === null) return 'from a sender that the probe could not see';
   return icmp.from === target
     ? `from the target itself (${shown(icmp.from)})`
-    : `from ${shown(icmp.from)}, which is not the target`;
+    : `from ${shown(icmp.from)}, which is not the measured address`;
 }
 
 /** Names of ICMP codes (RFC 792 and RFC 1812 section 5.2.7.1; RFC 4443 section 3.1). */

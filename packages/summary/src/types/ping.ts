@@ -2,7 +2,7 @@ import { buildFinding, severityByShare, type FindingDraft } from '../finding.ts'
 import { median } from '../geography.ts';
 import { groupBy, type ProbeResult, type SparseResultOf } from '../probe-result.ts';
 import { thresholds } from '../thresholds.ts';
-import { listed, ms, naming, percent } from '../words.ts';
+import { countOf, listed, ms, naming, percent } from '../words.ts';
 import { findIcmp } from './icmp.ts';
 
 type PingResult = ProbeResult<SparseResultOf<'ping'>>;
@@ -41,17 +41,68 @@ function loss(answered: readonly PingResult[]): readonly FindingDraft[] {
   const values = listed(
     lossy.map(({ probeResult, lost, of }) => `${probeResult.probe} ${percent(lost / of)} (${lost} of ${of})`),
   );
-  const text = `Packets got no answer: ${values}. They are lost, or the target limits its answers to pings, which all that ask it may share: a traceroute over icmp tells.`;
   const who = lossy.length === 1 ? lossy[0]!.probeResult.probe : `${lossy.length} probes`;
+  const causes = lossy.map(causesOf);
+  const isOfReplies = causes.every(({ replies, unexplained, refused }) => replies > 0 && unexplained + refused === 0);
+  const verb = isOfReplies ? ['gets', 'get'] : ['misses', 'miss'];
   return [
     buildFinding(
       'packet_loss',
       severity,
       lossy.map(({ probeResult }) => probeResult),
-      text,
-      `${who} ${lossy.length === 1 ? 'misses' : 'miss'} answers`,
+      `Packets got ${missed(causes)}: ${values}.${whyLost(causes)}`,
+      `${who} ${verb[lossy.length === 1 ? 0 : 1]} ${isOfReplies ? 'late or damaged replies' : 'answers'}`,
     ),
   ];
+}
+
+interface Causes {
+  readonly late: number;
+  readonly damaged: number;
+  /** Packets without an answer about which an ICMP error came. */
+  readonly refused: number;
+  /** Late and damaged replies, as many as the packets without an answer and without an ICMP error at most. */
+  readonly replies: number;
+  readonly unexplained: number;
+}
+
+function causesOf({
+  probeResult: { result },
+  lost,
+}: {
+  readonly probeResult: PingResult;
+  readonly lost: number;
+}): Causes {
+  const { late = 0, corrupted: damaged = 0 } = result.anomalies ?? {};
+  const refused = (result.packets ?? []).filter(({ rtt, icmp }) => rtt === null && icmp !== undefined).length;
+  // A late or damaged duplicate of an answer counts among them, too.
+  const replies = Math.min(Math.max(0, lost - refused), late + damaged);
+  return { late, damaged, refused, replies, unexplained: Math.max(0, lost - refused - replies) };
+}
+
+const UNEXPLAINED =
+  'lost, or the target limits its answers to pings, which all that ask it may share: a traceroute over icmp tells.';
+
+function whyLost(causes: readonly Causes[]): string {
+  const sum = (field: keyof Causes): number => causes.reduce((all, one) => all + one[field], 0);
+  const known = [
+    ...(sum('late') > 0 ? [countOf(sum('late'), 'late reply', 'late replies')] : []),
+    ...(sum('damaged') > 0 ? [countOf(sum('damaged'), 'damaged reply', 'damaged replies')] : []),
+    ...(sum('refused') > 0 ? [countOf(sum('refused'), 'ICMP error')] : []),
+  ];
+  if (known.length === 0) return ` They are ${UNEXPLAINED}`;
+  const explained = `${capitalised(listed(known))} may explain`;
+  if (sum('unexplained') === 0) return ` ${explained} that.`;
+  return ` ${explained} ${sum('refused') + sum('replies')} of them. The others are ${UNEXPLAINED}`;
+}
+
+function missed(causes: readonly Causes[]): string {
+  const [isLate, isDamaged] = [causes.some(({ late }) => late > 0), causes.some(({ damaged }) => damaged > 0)];
+  return `no ${isDamaged ? 'valid ' : ''}answer${isLate ? ' in time' : ''}`;
+}
+
+function capitalised(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
 function jitter(answered: readonly PingResult[]): readonly FindingDraft[] {

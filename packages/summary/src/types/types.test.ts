@@ -53,10 +53,35 @@ describe('a ping check', () => {
     expect(own(summaryOf('ping', results))).toEqual(expected);
   });
 
-  it('says how many packets were lost', () => {
-    expect(textOf(summaryOf('ping', { 'fra-1': ping([9, null, 9, null]) }), 'packet_loss')).toBe(
-      'Packets got no answer: fra-1 50 % (2 of 4). They are lost, or the target limits its answers to pings, which all that ask it may share: a traceroute over icmp tells.',
-    );
+  const notice = { type: 3, code: 13, from: '192.0.2.1', private: false };
+  const refusing = ping([9, null, 9, null, 9, null]);
+  const loss =
+    'lost, or the target limits its answers to pings, which all that ask it may share: a traceroute over icmp tells.';
+  it.each([
+    ['lost packets', ping([9, null, 9, null]), `no answer: fra-1 50 % (2 of 4). They are ${loss}`],
+    [
+      'a late reply',
+      ping([9, 9, 9, null], { anomalies: { ...odd, late: 1 } }),
+      'no answer in time: fra-1 25 % (1 of 4). One late reply may explain that.',
+    ],
+    [
+      'damaged replies and lost packets',
+      ping([9, null, 9, null], { anomalies: { ...odd, corrupted: 1 } }),
+      `no valid answer: fra-1 50 % (2 of 4). One damaged reply may explain 1 of them. The others are ${loss}`,
+    ],
+    [
+      'ICMP errors',
+      { ...refusing, packets: refusing.packets!.map((row) => (row.rtt === null ? { ...row, icmp: notice } : row)) },
+      'no answer: fra-1 50 % (3 of 6). 3 ICMP errors may explain that.',
+    ],
+  ])('says how many packets got no answer, and why: %s', (_situation, result, text) => {
+    expect(textOf(summaryOf('ping', { 'fra-1': result }), 'packet_loss')).toBe(`Packets got ${text}`);
+  });
+
+  it('does not say that answers are missing if all came damaged', () => {
+    const damaged = ping([9, 9, null, null], { anomalies: { ...odd, corrupted: 2 } });
+
+    expect(summaryOf('ping', { 'fra-1': damaged }).headline).toMatch(/, but fra-1 gets late or damaged replies\.$/);
   });
 });
 
@@ -144,7 +169,7 @@ describe('pings that met an ICMP error', () => {
 
     expect(own(summary)).toEqual(['packet_loss warning: fra-1', 'icmp_refused info: fra-1']);
     expect(textOf(summary, 'icmp_refused')).toBe(
-      'fra-1 got “host unreachable” (ICMP 3/1) from 192.0.2.9, which is not the target.',
+      'fra-1 got “host unreachable” (ICMP 3/1) from 192.0.2.9, which is not the measured address.',
     );
   });
 
@@ -654,13 +679,13 @@ describe('a udp check', () => {
       'a router',
       icmp(3, 13, '192.0.2.9'),
       '203.0.113.1',
-      'fra-1 got “administratively prohibited” (ICMP 3/13) from 192.0.2.9, which is not the target.',
+      'fra-1 got “administratively prohibited” (ICMP 3/13) from 192.0.2.9, which is not the measured address.',
     ],
     [
       'an IPv6 router',
       icmp(1, 0, '2001:db8::9'),
       '2001:db8::1',
-      'fra-1 got “no route” (ICMP 1/0) from 2001:db8::9, which is not the target.',
+      'fra-1 got “no route” (ICMP 1/0) from 2001:db8::9, which is not the measured address.',
     ],
     [
       'an unknown sender',

@@ -69,6 +69,14 @@ export const familyCases: FindingCases = {
       ],
       ['all replies over IPv6 came late', summaryOf('ping', { 'fra-1': both(good, { ...late, ...six }) })],
       ['the target answers echo requests over IPv6', summaryOf('traceroute', { 'fra-1': both(direct, echoAlone) })],
+      [
+        'the server answers over IPv6 with a client error',
+        summaryOf('http', each('fra-1 ber-1', both(http(200), { ...http(404), ...six }))),
+      ],
+      [
+        'the resolver answers over IPv6 that the name does not exist',
+        summaryOf('dns', { 'fra-1': both(records('192.0.2.1'), dns('NXDOMAIN')) }),
+      ],
       ['both fail', summaryOf('tcp', { 'fra-1': both(tcp('closed'), refused) })],
       ['the name has no IPv6', summaryOf('ping', { 'fra-1': both(good, nameless) })],
       ['the probe could not measure over IPv6', summaryOf('ping', { 'fra-1': both(good, broken('internal_error')) })],
@@ -101,6 +109,7 @@ export const familyCases: FindingCases = {
   },
   family_answers_differ: {
     present: [
+      ['a client error over IPv6', summaryOf('http', { 'fra-1': both(http(200), { ...http(403), ...six }) })],
       ['another status', summaryOf('http', each('fra-1 ber-1', both(http(200), { ...http(204), ...six })))],
       [
         'other name servers of a zone',
@@ -113,7 +122,7 @@ export const familyCases: FindingCases = {
         'the same records in another order',
         summaryOf('dns', { 'fra-1': both(records('192.0.2.1', '192.0.2.2'), records('192.0.2.2', '192.0.2.1')) }),
       ],
-      ['IPv6 is broken', summaryOf('http', each('fra-1 ber-1', both(http(200), { ...http(404), ...six })))],
+      ['IPv6 is broken', summaryOf('http', each('fra-1 ber-1', both(http(200), { ...http(503), ...six })))],
     ],
   },
   family_paths_differ: {
