@@ -33,16 +33,19 @@ export interface Searched {
  * Searches a network without sockets: every packet is answered at once. The result follows from the seed.
  *
  * @param refusing share of packets that the first router behind `FIRST` refuses to pass on
+ * @param rehashed number of packets after which balancers by flow choose again for each flow
  */
-export function searched(network: Network, seed: number, refusing = 0): Searched {
+export function searched(network: Network, seed: number, refusing = 0, rehashed = Number.MAX_SAFE_INTEGER): Searched {
   const random = randomOf(seed);
   const [refuser] = network[FIRST]!.next;
-  const route = routeOf(network, random, (name) => refusing > 0 && name === refuser && random() < refusing);
+  const refuses = (name: string): boolean => refusing > 0 && name === refuser && random() < refusing;
+  const [before, after] = [routeOf(network, random, refuses), routeOf(network, random, refuses)];
   const packets: TracePacket[] = [];
   let flows = 1;
   const send = (flow: number, ttl: number): void => {
     flows = Math.max(flows, flow + 1);
     const index = packets.filter((packet) => packet.flow === flow).length;
+    const route = packets.length < rehashed ? before : after;
     packets.push(answeredPacket(flow, ttl, index, route(flow, ttl)));
   };
   for (let ttl = 1; packets.at(-1)?.answer?.from !== TARGET_NAME && ttl <= MAX_TRACED; ttl += 1) send(0, ttl);

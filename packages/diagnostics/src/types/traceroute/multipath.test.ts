@@ -92,6 +92,17 @@ describe('the search for all paths', () => {
     expect(kinds.filter((found) => found === kind).length).toBeGreaterThanOrEqual(RUNS - 1);
   });
 
+  it.each(['8 long ways', 'unequal by 3', 'nested late'])(
+    'takes a route that changes during the search of “%s” for no balancer by packet',
+    (name) => {
+      const kinds = Array.from({ length: RUNS }, (_, seed) =>
+        searched(networks[name]!, seed, 0, 20 + seed).graph.nodes.map(({ balances }) => balances),
+      ).flat();
+      expect(kinds).toContain('flow');
+      expect(kinds).not.toContain('packet');
+    },
+  );
+
   it('reports nodes, links with their packets, and the path of each flow', async () => {
     const { outcome, fake } = await traceOver(over(networks['2 ways']!), all, { inTime: true });
 

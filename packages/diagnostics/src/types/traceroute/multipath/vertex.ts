@@ -22,7 +22,7 @@ export interface Vertex {
   repeats: number;
   /** True if the packets of one flow got different answers at the next hop. */
   isPacketwise: boolean;
-  /** Number of changes between successive answers to the same flow at the next hop, summed over flows. */
+  /** Most changes between successive answers to one flow at the next hop. */
   changes: number;
 }
 
@@ -48,10 +48,10 @@ export function isByPacket({ kind, isPacketwise }: Vertex): boolean {
   return kind === 'cloud' || isPacketwise;
 }
 
-/** Adds the changes between successive answers to one flow at the next hop. */
+/** Notes the changes between successive answers to one flow at the next hop. */
 export function countChanges(parent: Vertex, answers: readonly string[]): void {
   const changes = answers.slice(1).filter((answer, index) => answer !== answers[index]).length;
   if (changes === 0 || parent.kind === 'cloud') return;
   parent.isPacketwise = true;
-  parent.changes += changes;
+  parent.changes = Math.max(parent.changes, changes);
 }
