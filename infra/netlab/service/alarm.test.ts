@@ -25,7 +25,7 @@ describe('the traces of a monitor that turned bad', () => {
     expect(sentence).toMatch(
       new RegExp(`show hop 2, ${CORE} in AS\\S+ .* as the last router in common: they part between AS`),
     );
-    expect(sentence).toContain(`the failing ones go no further than hop 3, ${BROKEN} in AS`);
+    expect(sentence).toContain(`nothing answers the failing ones beyond hop 3, ${BROKEN} in AS`);
     expect(sentence).toContain(`the working ones go on over hop 3, ${ONWARD} in AS`);
   });
 
@@ -48,7 +48,7 @@ describe('the traces of a monitor that turned bad', () => {
     expect(sentence).toMatch(
       new RegExp(`show hop 2, ${CORE} in AS\\S+ .* as the last router in common: they part between AS`),
     );
-    expect(sentence).toContain(`the failing ones go no further than hop 3, ${BROKEN} in AS`);
+    expect(sentence).toContain(`nothing answers the failing ones beyond hop 3, ${BROKEN} in AS`);
     expect(sentence).toContain(`the working ones go on over hop 3, ${ONWARD} in AS`);
     expect(sentence).toContain(dropped);
   });

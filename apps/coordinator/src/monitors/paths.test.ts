@@ -134,7 +134,7 @@ describe('the paths of a monitor', () => {
       });
       const sentence =
         'Paths from the failing nyc-1 and from the working fra-1 show hop 1, 198.51.100.1 as the last router in common: ' +
-        'they part there, the failing ones go no further than hop 2, 198.51.100.8, and the working ones go on over hop 2, 198.51.100.2.';
+        'they part there, nothing answers the failing ones beyond hop 2, 198.51.100.8 (the packets or their answers are lost), and the working ones go on over hop 2, 198.51.100.2.';
       const monitor = (await bed.core.monitors.read('path'))!;
       expect(monitor).toMatchObject({ state: 'bad', parting: sentence });
       expect(events.find(({ kind }) => kind === 'parting')).toMatchObject({

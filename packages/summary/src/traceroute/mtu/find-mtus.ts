@@ -11,10 +11,26 @@ export function findMtus(traces: readonly Trace[]): readonly FindingDraft[] {
   return [...blackHoles(traces), ...smallMtus(traces)];
 }
 
+export interface BlackHole {
+  readonly text: string;
+  /** True if echo requests and packets of the trace’s protocol vanish. */
+  readonly isCertain: boolean;
+}
+
+/** Large packets that vanish; without holes that only large pings or SYNs with data show. */
+export function blackHolesOf(traces: readonly Trace[]): readonly BlackHole[] {
+  const certain = new Set(resultsOf(traces.filter(isHoleOfBoth)).map(({ probe }) => probe));
+  return blackHoles(traces)
+    .filter(({ severity }) => severity === 'warning')
+    .map(({ text, probes }) => ({ text, isCertain: probes.every((probe) => certain.has(probe)) }));
+}
+
+const isHoleOfBoth = (trace: Trace): boolean => typeof holeOf(trace) === 'number' && ownLost(trace) !== undefined;
+
 function blackHoles(traces: readonly Trace[]): readonly FindingDraft[] {
   const holes = traces.filter((trace) => typeof holeOf(trace) === 'number');
   const passed = holes.filter((trace) => passedBy(trace) !== undefined);
-  const both = holes.filter((trace) => ownLost(trace) !== undefined);
+  const both = holes.filter(isHoleOfBoth);
   const unknown = holes.filter((trace) => !passed.includes(trace) && !both.includes(trace));
   const own = traces.filter((trace) => !holes.includes(trace) && ownLost(trace) !== undefined);
   return [

@@ -20,13 +20,21 @@ export function withEnd(trace: Trace): Broken {
   return { ...trace, steps: trace.steps.map(onTheWay), end, refusal };
 }
 
-/** `The failing ones go no further than hop 4, 192.0.2.9`, with each distinct end. */
+/** True if the packets end where the answers do: an error or a loop shows it, silence does not. */
+export const isEndShown = ({ end }: Broken): boolean => end === 'refused' || end === 'loop';
+
+/** What silence beyond the last answers means: packets may be lost on their way, or answers on the way back. */
+export function silenceText(broken: readonly Broken[]): string {
+  const isOpen = broken.some(({ end }) => end === 'silent') && !broken.some(isEndShown);
+  return isOpen ? ' (the packets or their answers are lost)' : '';
+}
+
+/** `The failing ones go no further than hop 4, 192.0.2.9`, or that nothing answers beyond it, with each distinct end. */
 export function endsText(broken: readonly Broken[]): string {
-  const lasts = joinedPlaces(broken.map(endText));
-  const isLoop = broken.every(({ end }) => end === 'loop');
-  return isLoop
-    ? `The failing ones go round in a circle that includes ${listed(lasts, 3)}`
-    : `The failing ones go no further than ${listed(lasts, 3)}`;
+  const lasts = listed(joinedPlaces(broken.map(endText)), 3);
+  if (broken.every(({ end }) => end === 'loop')) return `The failing ones go round in a circle that includes ${lasts}`;
+  if (broken.every(isEndShown)) return `The failing ones go no further than ${lasts}`;
+  return `Nothing answers the failing ones beyond ${lasts}${silenceText(broken)}`;
 }
 
 function endText(trace: Broken): string {

@@ -23,7 +23,7 @@ describe('the sentence about the paths of a monitor that turned bad', () => {
 
     expect(sentence({ 'ber-1': fails, 'fra-1': works })).toBe(
       'Paths from the failing ber-1 and from the working fra-1 show hop 2, 192.0.2.1 in AS64511 (Transit Net) as the last router in common: ' +
-        'they part in AS64511 (Transit Net), the failing ones go no further than hop 3, 192.0.2.9 in AS64511 (Transit Net), ' +
+        'they part in AS64511 (Transit Net), nothing answers the failing ones beyond hop 3, 192.0.2.9 in AS64511 (Transit Net) (the packets or their answers are lost), ' +
         'and the working ones go on over hop 3, 192.0.2.2 in AS64511 (Transit Net).',
     );
   });
@@ -33,7 +33,7 @@ describe('the sentence about the paths of a monitor that turned bad', () => {
 
     expect(sentence({ 'ber-1': fails, 'fra-1': works })).toBe(
       'Paths from the failing ber-1 and from the working fra-1 show hop 3, 192.0.2.2 in AS64511 (Transit Net) as the last router in common: ' +
-        'beyond it, between AS64511 (Transit Net) and AS64512 (Target Net), nothing answers the failing ones, ' +
+        'beyond it, between AS64511 (Transit Net) and AS64512 (Target Net), nothing answers the failing ones (the packets or their answers are lost), ' +
         'and the working ones go on to the target.',
     );
   });
@@ -45,13 +45,13 @@ describe('the sentence about the paths of a monitor that turned bad', () => {
     ];
 
     expect(sentence({ 'ber-1': ends, 'lon-1': goesOn, 'fra-1': works }, 'ber-1 lon-1')).toContain(
-      'they part in AS64511 (Transit Net), those from ber-1 go no further, ' +
-        'the ones from lon-1 go no further than hop 3, 192.0.2.9 in AS64511 (Transit Net), and the working ones',
+      'they part in AS64511 (Transit Net), nothing answers those from ber-1 beyond it, ' +
+        'nothing answers the ones from lon-1 beyond hop 3, 192.0.2.9 in AS64511 (Transit Net) (the packets or their answers are lost), and the working ones',
     );
     expect(
       sentence({ 'ber-1': ends, 'lon-1': trace([access(3), access(4), '192.0.2.1 3 3', ...silence]) }, 'ber-1 lon-1'),
     ).toBe(
-      'The failing ones go no further than hops 2 and 3, 192.0.2.1 in AS64511 (Transit Net), and no working probe was traced to compare.',
+      'Nothing answers the failing ones beyond hops 2 and 3, 192.0.2.1 in AS64511 (Transit Net) (the packets or their answers are lost), and no working probe was traced to compare.',
     );
   });
 
@@ -125,7 +125,7 @@ describe('the sentence about the paths of a monitor that turned bad', () => {
       'no router is in common',
       { 'ber-1': apart, 'fra-1': works },
       'ber-1',
-      'show no router in common: the failing ones go no further than hop 2, 192.0.2.50',
+      'show no router in common: nothing answers the failing ones beyond hop 2, 192.0.2.50',
     ],
     ['nothing answers at all', { 'ber-1': trace(silence), 'fra-1': works }, 'ber-1', undefined],
     ['no probe works', { 'ber-1': apart, 'fra-1': apart }, 'ber-1 fra-1', 'no working probe was traced to compare'],
@@ -157,7 +157,7 @@ describe('the sentence about the paths of a monitor that turned bad', () => {
   ])('claims no more if %s', (_reason, results, failing, part) => {
     const text = sentence(results, failing);
 
-    if (part === undefined) expect(text ?? '').not.toMatch(/ part |go no further than hop/);
+    if (part === undefined) expect(text ?? '').not.toMatch(/ part |nothing answers .* beyond hop/i);
     else expect(text).toContain(part);
     if (!/in common: (they|beyond)/.test(text ?? '')) expect(text ?? '').not.toMatch(/they part/);
   });
@@ -188,7 +188,7 @@ describe('the sentence about the paths of a monitor that turned bad', () => {
     [
       'a filter on the way of the failing ones',
       [access(2), '192.0.2.1 3 3', '192.0.2.9 5 5', ...silence],
-      'as the last router in common: they part in AS64511 (Transit Net), the failing ones go no further than hop 3, 192.0.2.9 in AS64511 (Transit Net), and the working ones go on over',
+      'as the last router in common: they part in AS64511 (Transit Net), nothing answers the failing ones beyond hop 3, 192.0.2.9 in AS64511 (Transit Net), and the working ones go on over',
     ],
     [
       'one behind the last router in common',
@@ -198,7 +198,7 @@ describe('the sentence about the paths of a monitor that turned bad', () => {
     [
       'one before any router in common',
       [access(2), ...silence],
-      'show no router in common: the failing ones go no further than hop 1',
+      'show no router in common: nothing answers the failing ones beyond hop 1',
     ],
   ])('names where TCP packets stop although echo requests reach the target: %s', (_where, path, part) => {
     const [fails, other] = [trace(path, tcp), trace([access(1), '192.0.2.1 3 3', '192.0.2.2 5 5', target], tcp)];
@@ -274,7 +274,7 @@ describe('the sentence about the paths of a monitor that turned bad', () => {
       const text = sentence({ 'ber-1': refused(path, '192.0.2.1'), 'muc-1': silent, 'fra-1': goesOn }, 'ber-1 muc-1')!;
 
       expect(text).toContain(
-        'as the last router in common: the failing ones go no further, and the working ones go on',
+        'as the last router in common: beyond it, in AS64511 (Transit Net), nothing answers the failing ones, and the working ones go on',
       );
       expect(text).toMatch(/; hop 2, 192\.0\.2\.1 in AS64511 \(Transit Net\) tells ber-1 that a filter forbids/);
     });
@@ -286,6 +286,34 @@ describe('the sentence about the paths of a monitor that turned bad', () => {
     expect(sentence({ 'ber-1': through, 'fra-1': works })).toBe(
       'The paths from the failing ber-1 reach the target: the fault is over, is not on the path, concerns other packets than those of the traces (TCP), or a filter on the path resets connections in its name.',
     );
+  });
+
+  describe('if large packets of the failing probes vanish', () => {
+    const path = [access(2), '192.0.2.1 3 3', target];
+    const tcp = { protocol: 'tcp' } as const;
+    const [small, large] = [
+      { pathMtu: 1_400, mtuBlackHole: 1_401, fullSize: { bytes: 1_500, arrives: false } },
+      { pathMtu: 1_500, mtuBlackHole: null, fullSize: { bytes: 1_500, arrives: true } },
+    ];
+    const reach = 'The paths from the failing ber-1 reach the target';
+
+    it('says so in place of other reasons, if those of working ones arrive', () => {
+      const [fails, other] = [trace(path, { ...tcp, ...small }), trace(path, { ...tcp, ...large })];
+
+      expect(sentence({ 'ber-1': fails, 'fra-1': other })).toBe(
+        `${reach} with small packets. Large packets vanish on the way without an ICMP error, and small ones are answered: ` +
+          'echo requests of ber-1 from 1401 bytes on, and SYNs of 1,500 bytes. Connections that send full packets hang there.',
+      );
+      expect(sentence({ 'ber-1': fails, 'fra-1': fails })).toMatch(/the fault is over/);
+    });
+
+    it('adds it to other reasons, if echo requests alone were sent', () => {
+      const { fullSize: _fullSize, ...echo } = small;
+
+      expect(sentence({ 'ber-1': trace(path, echo), 'fra-1': works })).toMatch(
+        /the fault is over, .*\(ICMP\)\. Large echo requests vanish .*: ber-1 from 1401 bytes on\. If it concerns other packets/,
+      );
+    });
   });
 
   it.each(['192.168.1.1', '10.0.0.1', '172.20.0.1', '100.64.0.1', 'fd00::1', 'fe80::1'])(

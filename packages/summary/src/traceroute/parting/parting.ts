@@ -4,15 +4,16 @@ import { measurementsOf } from '../../measurements.ts';
 import { ofType, probeResultsOf, type ProbeResult } from '../../probe-result.ts';
 import { listed, shown, unique } from '../../words.ts';
 import { answersEchoAlone } from '../../partition.ts';
-import { lastAnswer, probeResults } from '../end-reason.ts';
+import { lastAnswer } from '../end-reason.ts';
 import { lossesOf } from '../loss/losses.ts';
 import { lossyWhenSpaced } from '../loss/spaced.ts';
-import { endsText, withEnd, type Broken } from './broken.ts';
+import { endsText, isEndShown, silenceText, withEnd, type Broken } from './broken.ts';
 import { lossText, unansweredText } from './loss-text.ts';
+import { namesOf, protocolsOf } from './names.ts';
+import { FAULTLESS, reachedText } from './reached-text.ts';
 import { isSameRouter } from './same-router.ts';
 import { partingNetworkText, onwardText } from './network-text.ts';
 import { refusalsText } from './refusal-text.ts';
-import { refusalOf } from '../refusals.ts';
 import { isSilent, stepText, tracesOf, type Step, type Trace } from '../trace.ts';
 
 /**
@@ -58,7 +59,12 @@ function sentenceOf(results: readonly ProbeResult[], failing: readonly string[])
     );
     if (lossy.length > 0) return `${lossText(lossy, working)}.`;
     if (losses.length > 0) return unansweredText(losses);
-    return through.length === 0 ? undefined : reachedText(through);
+    return through.length === 0
+      ? undefined
+      : reachedText(
+          through,
+          traces.filter((trace) => !isFailing(trace)),
+        );
   }
   const same = working.filter(({ target }) => broken.some((trace) => trace.target === target));
   const others = `${through.length === 0 ? '' : `; those from ${namesOf(through)} reach the target`}${filterText(broken)}${refusalText(broken)}`;
@@ -86,30 +92,6 @@ function filterText(broken: readonly Broken[]): string {
 function refusalText(broken: readonly Broken[]): string {
   const refusals = broken.flatMap(({ refusal }) => refusal ?? []);
   return refusals.length === 0 ? '' : `; ${refusalsText(refusals)}`;
-}
-
-const FAULTLESS = 'the fault is over';
-
-function reachedText(through: readonly Trace[]): string {
-  const reach = `The paths from the failing ${namesOf(through)} reach the target:`;
-  const refusals = through.flatMap((trace) => refusalOf(trace) ?? []).filter(({ isOfTarget }) => isOfTarget);
-  if (refusals.length > 0) return `${reach} ${refusalsText(refusals)}.`;
-  const reasons = [
-    FAULTLESS,
-    'is not on the path',
-    `concerns other packets than those of the traces (${protocolsOf(through)})`,
-  ];
-  const hasTcp = through.some(({ probeResult }) => probeResult.result.protocol === 'tcp');
-  const filter = hasTcp ? ['a filter on the path resets connections in its name'] : [];
-  return `${reach} ${eitherOf([...reasons, ...filter])}.`;
-}
-
-function eitherOf(items: readonly string[]): string {
-  return `${items.slice(0, -1).join(', ')}, or ${items.at(-1)}`;
-}
-
-function protocolsOf(traces: readonly Trace[]): string {
-  return listed(unique(traces.map(({ probeResult }) => (probeResult.result.protocol ?? 'icmp').toUpperCase())));
 }
 
 function otherTargetText(broken: readonly Broken[], working: readonly Trace[]): string {
@@ -152,9 +134,9 @@ function partsText(broken: readonly Broken[], working: readonly Trace[]): string
   const isEnd = first.length === broken.length && first.every((one) => lastAnswer(one.trace) === one.at);
   const network = partingNetworkText(at, onward);
   const packets = first.every((one) => isFiltered(one.trace)) ? `the ${protocolsOf(broken)} packets of ` : '';
-  const isRefused = first.some(({ trace: { refusal } }) => refusal !== undefined);
-  const silence = `beyond it${network === 'there' ? '' : `, ${network},`} nothing answers ${packets}the failing ones`;
-  const end = isRefused ? 'the failing ones go no further' : silence;
+  const where = network === 'there' ? '' : `, ${network},`;
+  const silence = `beyond it${where} nothing answers ${packets}the failing ones${silenceText(broken)}`;
+  const end = broken.every(isEndShown) ? 'the failing ones go no further' : silence;
   const parts = isEnd ? end : `they part ${network}, ${lowered(endsOf(broken, first))}`;
   return `${common}: ${parts}, and ${goesOn}`;
 }
@@ -164,7 +146,11 @@ function endsOf(broken: readonly Broken[], forks: readonly Fork[]): string {
   const ending = forks.filter(({ trace, at }) => lastAnswer(trace) === at).map(({ trace }) => trace);
   const others = broken.filter((trace) => !ending.includes(trace));
   if (ending.length === 0 || others.length === 0) return endsText(broken);
-  return `Those from ${namesOf(ending)} go no further, ${lowered(endsText(others)).replace('failing ones', `ones from ${namesOf(others)}`)}`;
+  const names = namesOf(ending);
+  const ends = ending.every(isEndShown)
+    ? `Those from ${names} go no further`
+    : `Nothing answers those from ${names} beyond it`;
+  return `${ends}, ${lowered(endsText(others)).replace('failing ones', `ones from ${namesOf(others)}`)}`;
 }
 
 function forkOf(trace: Broken, working: readonly Trace[]): Fork | undefined {
@@ -186,9 +172,5 @@ function forkOf(trace: Broken, working: readonly Trace[]): Fork | undefined {
 const isKnown = ({ routers }: Step): boolean => routers.length > 0;
 
 function lowered(text: string): string {
-  return `t${text.slice(1)}`;
-}
-
-function namesOf(traces: readonly Trace[]): string {
-  return listed(probeResults(traces).map(({ probe }) => probe));
+  return `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
 }
