@@ -71,8 +71,11 @@ function compareMeasurements(
   evidence: EvidencePair,
   family: Family | undefined,
 ): ProbeDraft {
-  const outcome = outcomeDifferences(a, b);
   const kinds = [evidence.a(a, family), evidence.b(b, family)];
+  const found = outcomeDifferences(a, b);
+  // A limit of the answers of a target that is up may leave a whole trace without one.
+  const isLimited = type === 'traceroute' && kinds.every((kind) => kind === 'up');
+  const outcome = isLimited ? found.map(uncertainly) : found;
   // A probe that could not measure says nothing about the target.
   if (!kinds.every(isMeasured)) return { differences: outcome.map(uncertainly) };
   const { path, differences: ofPath } = type === 'traceroute' ? pathOf(a, b) : { path: undefined, differences: [] };

@@ -3,6 +3,7 @@ import type { CheckTypeName } from '@vantage/diagnostics/contract';
 
 import { bad, each, type Result } from '../../test/cases.ts';
 import { compared } from '../../test/compared.ts';
+import { limitedInGroups } from '../../test/spaced-groups.ts';
 import { dns, http, info, ping, tcp, tls, trace, udp } from '../../test/results.ts';
 
 type Results = Readonly<Record<string, object>>;
@@ -51,6 +52,25 @@ describe('a comparison does not lay to the target', () => {
     const { differences } = compare('tcp', { 'fra-1': works, 'nyc-1': works }, { 'fra-1': fails });
 
     expect(differences[0]).toMatchObject({ subject: 'verdict', certain: true });
+  });
+
+  it('a trace without an answer of a target that limits its answers, and answered other packets', () => {
+    const path = ['198.51.100.1 1 1 1 1', '203.0.113.1 9 * * *'];
+    const spaced = limitedInGroups;
+    const [answered, limited] = [
+      trace(path, { spaced }),
+      trace(['198.51.100.1 1 1 1 1', '* * * *', '* * * *'], { echo: { sent: 2, received: 1 } }),
+    ];
+    const both = { 'nyc-1': answered, 'muc-1': answered };
+
+    expect(claims('traceroute', { ...both, 'fra-1': answered }, { ...both, 'fra-1': limited })).toContain(
+      'outcome success → timeout (timed_out)?',
+    );
+    // Of a target that limits nothing, a filter that lets echo requests pass is a difference.
+    const whole = trace(['198.51.100.1 1 1 1 1', '203.0.113.1 9 9 9 9']);
+    expect(claims('traceroute', { 'fra-1': whole }, { 'fra-1': limited })).toContain(
+      'outcome success → timeout (timed_out)',
+    );
   });
 
   it('the silence of a UDP port, which proves nothing', () => {
