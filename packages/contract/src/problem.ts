@@ -95,7 +95,7 @@ export const problemTypes = {
   'idempotency-key-reused': {
     status: 409,
     title: 'The idempotency key was used with another request',
-    help: 'A key belongs to one request for 24 hours, or until its check is removed (410). Send the same body again for the same answer, or take a new key.',
+    help: 'A key belongs to one request for 24 hours, or as long as its check is kept if that is less. Send the same body again for the same answer, or take a new key.',
   },
   'idempotency-key-in-use': {
     status: 409,

@@ -60,6 +60,8 @@ export interface Shared {
 /** The parts of a check service that several stages use. */
 export interface CheckParts {
   readonly shared: Shared;
+  /** The longest time from the start of a check until its results are gone. */
+  readonly keptMs: number;
   readonly budget: ResultBudget;
   readonly types: CheckTypes;
   readonly queues: JobQueues;
@@ -91,7 +93,7 @@ export function openCheckParts(store: Store, { directory }: ProbeService, option
     ...shared,
     quota: createScreenshotQuota({ redis: background, keptMs, maxBytes }),
   });
-  return { shared, budget, types, queues, reads, screenshots };
+  return { shared, keptMs, budget, types, queues, reads, screenshots };
 }
 
 export function openIngest(

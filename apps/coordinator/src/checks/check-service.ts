@@ -7,7 +7,12 @@ import type { Script } from '../redis/scripts.ts';
 import { openCheckParts, openCreate, openIngest, type CheckServiceOptions } from './check-parts.ts';
 import type { Checks } from './checks.ts';
 import { startScript } from './create/enqueue-check.ts';
-import { createIdempotencyStore, replaceScript, type IdempotencyStore } from './create/idempotency-store.ts';
+import {
+  createIdempotencyStore,
+  KEY_KEPT_MS,
+  replaceScript,
+  type IdempotencyStore,
+} from './create/idempotency-store.ts';
 import { CheckExpiry } from './expire-checks.ts';
 import { followNotifications } from './ingest/follow-notifications.ts';
 import type { Ingest } from './ingest/ingest.ts';
@@ -78,7 +83,7 @@ export interface CheckService {
 export function createCheckService(store: Store, probes: ProbeService, options: CheckServiceOptions): CheckService {
   const { requests, background, channels, clock, isGrace, master, gate, log } = store;
   const parts = openCheckParts(store, probes, options);
-  const { shared, budget, queues, reads, screenshots } = parts;
+  const { shared, keptMs, budget, queues, reads, screenshots } = parts;
   const ingest = openIngest(parts, store, probes, options);
   const create = openCreate(parts, store, probes, options);
   const followers = createFollowers(requests);
@@ -96,7 +101,7 @@ export function createCheckService(store: Store, probes: ProbeService, options: 
     },
     live: createLiveChecks({ redis: requests, channels, master, log }),
     followers,
-    idempotencyStore: createIdempotencyStore(requests),
+    idempotencyStore: createIdempotencyStore(requests, { keepMs: Math.min(KEY_KEPT_MS, keptMs) }),
     counters: shared.counters,
     resultBudget: budget.status,
     started,

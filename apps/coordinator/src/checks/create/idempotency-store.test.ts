@@ -1,3 +1,4 @@
+import { LONGEST_CHECK_MS } from '@vantage/contract';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 
@@ -89,6 +90,19 @@ describe('the answer to the first request with a key', () => {
     expect(keptMs).toBeGreaterThan(86_400_000 - 60_000);
     expect(keptMs).toBeLessThanOrEqual(86_400_000);
     expect(key + String(await bed.redis.get(key))).not.toMatch(/192\.0\.2\.1|body/);
+  });
+
+  it('is kept no longer than the check', async () => {
+    const brief = bed.startCore({ retentionSeconds: 600 });
+    await until(async () => (await brief.ready()).redis);
+    const before = new Set(await bed.redis.keys('first:*'));
+    await first(await brief.idempotencyStore.claim('192.0.2.1', 'j', 'body', never)).keep(answer);
+    const key = (await bed.redis.keys('first:*')).find((one) => !before.has(one));
+
+    const keptMs = await bed.redis.pttl(key!);
+    expect(keptMs).toBeGreaterThan(600_000);
+    expect(keptMs).toBeLessThanOrEqual(600_000 + LONGEST_CHECK_MS);
+    await brief.close();
   });
 
   it('is given up by a coordinator that died', async () => {

@@ -48,6 +48,7 @@ export interface IdempotencyStore {
 }
 
 export interface IdempotencyTimes {
+  /** Lifetime of a response. */
   readonly keepMs: number;
   /** Lifetime of a lock, so that the lock of a coordinator that died expires. */
   readonly leaseMs: number;
@@ -57,7 +58,10 @@ export interface IdempotencyTimes {
 /** How long a request waits for the response to another one with the same key. */
 export const KEY_WAIT_MS = 5_000;
 
-const standardTimes: IdempotencyTimes = { keepMs: 24 * 3_600_000, leaseMs: 10_000, waitMs: KEY_WAIT_MS };
+/** The longest time for which a response is kept. */
+export const KEY_KEPT_MS = 24 * 3_600_000;
+
+const standardTimes: IdempotencyTimes = { keepMs: KEY_KEPT_MS, leaseMs: 10_000, waitMs: KEY_WAIT_MS };
 const LOOK_EVERY_MS = 50;
 const RELEASE_EVERY_MS = 500;
 

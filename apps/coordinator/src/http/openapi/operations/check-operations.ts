@@ -31,7 +31,7 @@ export function createCheckOperation(checkTypes: readonly AnyCheckType[], bucket
         name: 'Idempotency-Key',
         in: 'header',
         description:
-          'Makes a repeated request harmless: for 24 hours, or until the check is removed (410), the same key of one client (an address, or ' +
+          'Makes a repeated request harmless: for 24 hours, or as long as results are kept if that is less, or until the check is removed (410), the same key of one client (an address, or ' +
           'an API key), with the same body, has the same answer and starts nothing. 1 to 255 visible ASCII characters without spaces.',
         schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
         example: '8e03978e-40d5-43e8-bc93-6894a57f9324',
