@@ -229,7 +229,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   directions_differ: rule(
     ['info'],
-    'traceroute `between`: a network (AS), not that of an end, is on two hops or more of one direction and on none of the other, and on more than hops of the other that are unknown; or, without such a network, two hops or more of one direction (not the first), and more than unknown ones, have no address of the other in their /24 (IPv6: /64); or the numbers of hops differ by two or more, for all flows, without those before the first known router, which a NAT may hide from the other side. All hops of a trace that does not reach the other probe count as unknown. If all routers of the shorter direction are near those of the other, the ways “seem to differ”: a tunnel may hide hops.',
+    'traceroute `between`: a network (AS), not that of an end, is on two hops or more of one direction and on none of the other, and on more than hops of the other that are unknown; or, without such a network, two hops or more of one direction (not the first), and more than unknown ones, have no address of the other in their /24 (IPv6: /64); or the numbers of hops differ by two or more, for all flows, without those before the first known router, which a NAT may hide from the other side. All hops of a trace that does not reach the other probe count as unknown. If all routers of the shorter direction are near those of the other, the ways “seem to differ”: a tunnel may hide hops. So they do if only addresses of routers show it: a router may answer from any of its addresses.',
   ),
   directions_alike: rule(
     ['info'],

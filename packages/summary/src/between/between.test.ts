@@ -36,6 +36,23 @@ describe('the summary of a check between two probes', () => {
     );
   });
 
+  it('doubts that the ways differ if only addresses show it, from which routers may answer to one side alone', () => {
+    const [out, home] = [
+      trace(['198.51.100.1 1', '192.0.2.1 2', '192.0.2.5 3', '192.0.2.9 4', `${nearNyc} 9 9 9`], { target: nearNyc }),
+      trace(['100.64.9.1 1', '203.0.113.101 2', '203.0.113.102 3', '203.0.113.103 4', `${nearFra} 9 9 9`], {
+        target: nearFra,
+      }),
+    ];
+    const ofOneNetwork = JSON.parse(JSON.stringify(home).replaceAll('AS64512', 'AS64511')) as typeof home;
+    const summary = betweenOf(out, ofOneNetwork);
+
+    expect(summary.headline).toBe('fra-1 and nyc-1 reach each other (round trip 9 ms); their ways seem to differ.');
+    expect(textOf(summary, 'directions_differ')).toMatch(
+      /^The ways of fra-1 and nyc-1 seem to differ: 192\.0\.2\.1, .* near no router of the other\. Routers that answer from other addresses/,
+    );
+    expect(betweenOf(out, home).headline).toMatch(/their ways differ\.$/);
+  });
+
   it('lays nothing to the name or to different addresses: each probe has another target', () => {
     const codes = betweenOf(there, back).findings.map(({ code }) => code);
 

@@ -47,12 +47,15 @@ function oneWay(first: string, second: string, { up, down }: Partition): readonl
 /** Finding: the directions take different paths, or nothing tells these apart; none if it is not known. */
 function findWays(there: Direction, back: Direction): readonly FindingDraft[] {
   const both = [there, back].map(({ trace }) => trace.probeResult);
-  const evidence = differences(there, back);
+  const { evidence, isByAddress } = differences(there, back);
   if (evidence.length > 0) {
     const isTunnel = isPartOf(there, back) || isPartOf(back, there);
-    const differ = isTunnel ? 'seem to differ' : 'differ';
+    const differ = isTunnel || isByAddress ? 'seem to differ' : 'differ';
     const tunnel = isTunnel ? ' A tunnel that hides hops in one direction only looks the same.' : '';
-    const text = `The ways of ${there.from} and ${there.to} ${differ}: ${evidence.join('; ')}.${tunnel}${reservation(there, back)}`;
+    const address = isByAddress
+      ? ' Routers that answer from other addresses to each side, such as loopbacks, look the same.'
+      : '';
+    const text = `The ways of ${there.from} and ${there.to} ${differ}: ${evidence.join('; ')}.${tunnel}${address}${reservation(there, back)}`;
     return [buildFinding('directions_differ', 'info', both, text, `their ways ${differ}`)];
   }
   if (!isAlike(there, back)) return [];
@@ -67,8 +70,14 @@ function findWays(there: Direction, back: Direction): readonly FindingDraft[] {
   return [buildFinding('directions_alike', 'info', both, text)];
 }
 
-/** Evidence that the directions take different paths: networks, or routers if no network differs, then the lengths. */
-function differences(there: Direction, back: Direction): readonly string[] {
+/**
+ * Evidence that the directions take different paths: networks, or routers if no network differs, then the lengths;
+ * whether it is that of the addresses of routers alone.
+ */
+function differences(
+  there: Direction,
+  back: Direction,
+): { readonly evidence: readonly string[]; readonly isByAddress: boolean } {
   const directions = [
     [there, back],
     [back, there],
@@ -87,7 +96,11 @@ function differences(there: Direction, back: Direction): readonly string[] {
       ? []
       : [`${listed(addresses, 3)} on the way from ${own.from} are near no router of the other`];
   });
-  return [...(networks.length > 0 ? networks : routers), ...hopDifference(there, back)];
+  const lengths = hopDifference(there, back);
+  return {
+    evidence: [...(networks.length > 0 ? networks : routers), ...lengths],
+    isByAddress: networks.length + lengths.length === 0,
+  };
 }
 
 /** Fewest additional hops of a longer direction: a NAT in front of a probe adds one. */
