@@ -1,7 +1,8 @@
 import type { TracePacket } from '../probing/trace.ts';
+import { doubtfulLinks } from './doubtful-links.ts';
 import { kindOfBalancer, type BalancerKind } from './kinds.ts';
-import { addressIn, answersIn, isOfTarget, seenAs, SILENT, type Slot } from './slots/slots.ts';
-import { isByPacket, type Vertex } from './vertex.ts';
+import { addressIn, answersIn, isOfTarget, seenAs, SILENT } from './slots/slots.ts';
+import type { Vertex } from './vertex.ts';
 import type { Survey } from './survey.ts';
 
 export interface GraphNode {
@@ -44,7 +45,7 @@ export function graphOf(survey: Survey): Graph {
   const nodes = new Map<string, GraphNode>();
   const links = new Map<string, GraphLink>();
   const keysOf = keysIn(survey);
-  const doubtful = doubtfulIn(survey);
+  const isInDoubt = doubtfulLinks(survey);
   const add = (from: string, to: string, isDoubtful: boolean): void => {
     const key = `${from} ${to}`;
     const known = links.get(key);
@@ -53,8 +54,8 @@ export function graphOf(survey: Survey): Graph {
   };
   for (const vertex of [survey.probe, ...survey.vertices].toSorted((a, b) => a.ttl - b.ttl)) {
     if (vertex.kind !== 'probe') noteNodes(nodes, vertex, keysOf(vertex));
-    const isDoubtful = doubtful.has(vertex);
     for (const next of vertex.next.keys()) {
+      const isDoubtful = isInDoubt(vertex, next);
       if (vertex.kind === 'cloud' && next.kind === 'cloud') continue;
       for (const from of keysOf(vertex)) {
         for (const to of keysOf(next)) add(from, to, isDoubtful);
@@ -70,30 +71,6 @@ export function graphOf(survey: Survey): Graph {
     return vertex.kind === 'end' && ttl > 1 && key === keyAt(flow, ttl - 1) ? undefined : key;
   };
   return { nodes: [...nodes.values()], links: [...links.values()], keyAt };
-}
-
-/**
- * The vertices whose next links are not proved: they rest on a single router at a hop behind a per-packet balancer, and
- * packets to that hop were lost, so that a silent router may be there, too.
- */
-function doubtfulIn({ vertices, slots, at }: Survey): ReadonlySet<Vertex> {
-  const lossy = new Set(
-    [...slots.values()].flatMap((own) =>
-      [...own.values()].filter(hasLost).flatMap(({ flow, ttl }) => at(flow, ttl - 1) ?? []),
-    ),
-  );
-  const doubtful = new Set<Vertex>();
-  for (const vertex of vertices.toSorted((a, b) => a.ttl - b.ttl)) {
-    const { kind, isPacketwise, parents } = vertex;
-    const isChosen = isPacketwise || [...parents].some((one) => isByPacket(one) || doubtful.has(one));
-    const isAlone = kind === 'cloud' ? !lossy.has(vertex) : ![...parents].some((one) => lossy.has(one));
-    if (!isAlone && (kind === 'cloud' || isChosen)) doubtful.add(vertex);
-  }
-  return doubtful;
-}
-
-function hasLost({ packets }: Slot): boolean {
-  return packets.some(({ answer, isGivenUp }) => answer === null && isGivenUp);
 }
 
 type KeysOf = (vertex: Vertex) => readonly string[];

@@ -2,7 +2,7 @@ import type { TracePacket } from '../probing/trace.ts';
 import { soleAt } from './sole-vertex.ts';
 import { quietIn } from './quiet.ts';
 import { countChanges, isByPacket, newVertex, type Vertex } from './vertex.ts';
-import { doubtedRefusals, isBarred, isUntried } from './slots/refused-slots.ts';
+import { doubtedRefusals, isBarred, isUntried, unplacedAsks } from './slots/refused-slots.ts';
 import { isSilentBeyond, refusedEndsOf, silenceAt, type RefusedEnd } from './slots/refused-flows.ts';
 import { refusalsIn, type Barred } from './slots/refusals.ts';
 import { doubtsByPacket, doubtsOf, slotsOfTests, type SilenceTest } from './doubts.ts';
@@ -28,8 +28,8 @@ export interface Survey {
   readonly lastTtl: number;
   /** True if the flow ended before the TTL, or is refused before it. */
   readonly hasEnded: (flow: number, ttl: number) => boolean;
-  /** Slots to be probed again: silent and refused ones in doubt, with answered ones as controls. */
-  readonly again: readonly Slot[];
+  /** Packets that may end doubts: to silent and refused slots again, to answered ones as controls. */
+  readonly again: readonly Ask[];
   /** Packets that a limit of answers does not explain if they are lost. */
   readonly quiet: ReadonlySet<TracePacket>;
 }
@@ -49,7 +49,7 @@ class Surveyor {
   private readonly endAt: number[];
   private readonly soles: (Vertex | undefined)[] = [this.probe];
   private readonly quiet: ReadonlySet<TracePacket>;
-  private readonly fresh: Slot[] = [];
+  private readonly fresh: Ask[] = [];
   private readonly tests: SilenceTest[] = [];
   private readonly answeredAfter = new Map<Vertex, readonly Slot[]>();
   private readonly refusals: ReadonlyMap<number, RefusedEnd>;
@@ -59,10 +59,11 @@ class Surveyor {
   private readonly isSilent = (slot: Slot): boolean => this.outcomesOf(slot)[0] === SILENT;
 
   constructor(packets: readonly TracePacket[], flows: number) {
-    const { packets: counted, barred } = refusalsIn(packets);
+    const { packets: counted, barred, unplaced } = refusalsIn(packets);
     this.slots = slotsOf(counted);
     this.quiet = quietIn(counted);
     this.barred = barred;
+    this.fresh.push(...unplacedAsks(unplaced, this.slots));
     this.refusals = refusedEndsOf(counted);
     this.repeats = repeatsIn(this.slots);
     this.flows = flows;
@@ -146,7 +147,7 @@ class Surveyor {
   }
 
   private settle(parent: Vertex, slots: readonly Slot[], ttl: number): void {
-    for (const slot of slots) countChanges(parent, answersIn(slot));
+    for (const slot of slots) countChanges(parent, [...answersIn(slot), ...slot.refusers]);
     const isChance = isByPacket(parent);
     const seen = new Set(slots.flatMap((slot) => this.outcomesOf(slot)));
     for (const slot of slots) {

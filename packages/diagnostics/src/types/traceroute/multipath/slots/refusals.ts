@@ -4,12 +4,16 @@ import { isFull, type TracePacket } from '../../probing/trace.ts';
 export interface HopPacket extends TracePacket {
   /** True if a router before the hop refused it, or may have: then it says nothing of the hop. */
   readonly isRefused?: true;
+  /** The router that refused it; with its hop if it was seen at one hop only, the one before. */
+  readonly refusedBy?: { readonly address: string; readonly hop?: number };
 }
 
 export interface Refusals {
   readonly packets: readonly HopPacket[];
   /** Flows of which a router refused packets and passed none, while it passes those of others. */
   readonly barred: ReadonlyMap<number, Barred>;
+  /** Slots before those of packets that a router refused which was seen at no hop: its own may be among them. */
+  readonly unplaced: readonly { readonly flow: number; readonly ttl: number }[];
 }
 
 export interface Barred {
@@ -41,7 +45,7 @@ interface Refuser {
  */
 export function refusalsIn(packets: readonly TracePacket[]): Refusals {
   const refusers = refusersIn(packets);
-  if (refusers.size === 0) return { packets, barred: new Map() };
+  if (refusers.size === 0) return { packets, barred: new Map(), unplaced: [] };
   const passing = [...refusers.values()].filter(({ passed }) => passed.size > 0);
   const barredBy = new Map(
     passing.flatMap((one) => [...one.refusedAt.keys()].flatMap((flow) => (one.passed.has(flow) ? [] : [[flow, one]]))),
@@ -57,13 +61,22 @@ export function refusalsIn(packets: readonly TracePacket[]): Refusals {
     const kind = answer.kind === 'refused' ? placeOf(refusers.get(answer.from)!, flow, ttl) : 'end';
     if (kind === 'end') return packet;
     if (kind === 'here') return { ...packet, answer: { ...answer, kind: 'expired' } };
-    return { ...packet, answer: null, isGivenUp: true, isRefused: true };
+    const [hop, ...others] = refusers.get(answer.from)!.expiredAt;
+    const isBefore = hop === ttl - 1 && others.length === 0;
+    const refusedBy = { address: answer.from, ...(isBefore && { hop }) };
+    return { ...packet, answer: null, isGivenUp: true, isRefused: true, refusedBy };
   });
   const barred = [...barredBy].map(([flow, one]) => {
     const tried = counted.filter((packet) => packet.flow === flow && packet.isRefused === true).length;
     return [flow, { by: one.address, hop: hopIn(one, flow), tried }] as const;
   });
-  return { packets: counted, barred: new Map(barred) };
+  return { packets: counted, barred: new Map(barred), unplaced: passing.flatMap(beforeRefusal) };
+}
+
+function beforeRefusal({ expiredAt, refusedAt }: Refuser): Refusals['unplaced'] {
+  const [first] = [...refusedAt].toSorted(([, a], [, b]) => a - b);
+  if (expiredAt.size > 0 || first === undefined || first[1] <= 1) return [];
+  return [{ flow: first[0], ttl: first[1] - 1 }];
 }
 
 /** Where an error came from: the router at the hop of the packet, one before it, or one that ends the path. */
@@ -115,13 +128,19 @@ function newRefuser(address: string): Refuser {
 
 function notePassed(refuser: Refuser, packets: readonly TracePacket[]): void {
   const { address, hops, refusedAt, expiredAt, passed } = refuser;
-  for (const { answer, flow, ttl } of packets) {
-    if (answer === null || answer.kind === 'refused' || answer.from === address) continue;
+  const others = packets.filter(
+    ({ answer }) => answer !== null && answer.kind !== 'refused' && answer.from !== address,
+  );
+  const answeredAt = Map.groupBy(others, ({ flow }) => flow);
+  for (const [flow, own] of answeredAt) {
+    const ttls = own.map(({ ttl }) => ttl);
     const refused = refusedAt.get(flow);
-    const own = hops.get(flow);
     // The router is before the lowest TTL that it refused if a lower one expired there.
     const isBefore = refused !== undefined && [...expiredAt].some((at) => at < refused);
-    const last = own ?? (refused === undefined ? Infinity : refused - (isBefore ? 1 : 0));
-    if (ttl > last) passed.add(flow);
+    let last = refused ?? Infinity;
+    if (isBefore)
+      do last -= 1;
+      while (ttls.includes(last));
+    if (ttls.some((ttl) => ttl > (hops.get(flow) ?? last))) passed.add(flow);
   }
 }

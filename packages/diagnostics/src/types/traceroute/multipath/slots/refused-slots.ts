@@ -1,4 +1,4 @@
-import type { Barred } from './refusals.ts';
+import type { Barred, Refusals } from './refusals.ts';
 import { answersIn, isRefusal, type Slot, type Slots } from './slots.ts';
 
 /** Packets of a slot, or of a flow, after which it is believed that a router refuses them all. */
@@ -9,6 +9,9 @@ const TRIES = 3;
  */
 const REFUSALS = 16;
 
+/** Packets to the hop before that of a refused packet: a per-packet balancer of two would show one router in 1 of 32 cases. */
+const PACKETS_TO_PLACE = 6;
+
 /** True for a flow that is probed no further: it is refused by a router before the TTL, which passes others. */
 export function isBarred(barred: Barred | undefined, ttl: number): barred is Barred {
   return barred !== undefined && barred.tried >= TRIES && barred.hop < ttl;
@@ -17,6 +20,17 @@ export function isBarred(barred: Barred | undefined, ttl: number): barred is Bar
 /** True for a slot whose packets were refused before its hop, too few to tell whether others of the flow are too. */
 export function isUntried({ packets }: Slot, barred: Barred | undefined): boolean {
   return packets.length < TRIES && !(barred !== undefined && barred.tried >= TRIES);
+}
+
+/**
+ * Slots to be probed to find the hop of a router that refused packets: a per-packet balancer may have chosen it for them
+ * alone.
+ */
+export function unplacedAsks(unplaced: Refusals['unplaced'], slots: Slots): Refusals['unplaced'] {
+  return unplaced.flatMap((one) => {
+    const sent = slots.get(one.flow)?.get(one.ttl)?.packets.length ?? 0;
+    return Array.from({ length: Math.max(0, PACKETS_TO_PLACE - sent) }, () => one);
+  });
 }
 
 /** Slots at the routers that refuse all packets so far, to be probed again: they may pass some. */

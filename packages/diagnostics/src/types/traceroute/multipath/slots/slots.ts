@@ -6,6 +6,13 @@ export interface Slot {
   readonly flow: number;
   readonly ttl: number;
   readonly packets: readonly HopPacket[];
+  /** Routers that refused packets of the flow at this hop, which were to pass it. */
+  readonly refusers: readonly string[];
+}
+
+interface GrowingSlot extends Slot {
+  readonly packets: HopPacket[];
+  readonly refusers: string[];
 }
 
 /** Marks an answer of the target. */
@@ -19,15 +26,18 @@ export type Slots = ReadonlyMap<number, ReadonlyMap<number, Slot>>;
 
 /** The packets with limited TTLs by flow and TTL. */
 export function slotsOf(packets: readonly HopPacket[]): Slots {
-  const slots = new Map<number, Map<number, Slot & { readonly packets: HopPacket[] }>>();
+  const slots = new Map<number, Map<number, GrowingSlot>>();
   for (const packet of packets) {
     if (isFull(packet)) continue;
     const { flow, ttl } = packet;
-    const own = slots.get(flow) ?? new Map<number, Slot & { readonly packets: HopPacket[] }>();
+    const own = slots.get(flow) ?? new Map<number, GrowingSlot>();
     slots.set(flow, own);
-    const slot = own.get(ttl) ?? { flow, ttl, packets: [] };
+    const slot = own.get(ttl) ?? { flow, ttl, packets: [], refusers: [] };
     slot.packets.push(packet);
     own.set(ttl, slot);
+  }
+  for (const { flow, refusedBy } of packets) {
+    if (refusedBy?.hop !== undefined) slots.get(flow)?.get(refusedBy.hop)?.refusers.push(refusedBy.address);
   }
   return slots;
 }

@@ -7,7 +7,7 @@ import type { Survey } from '../survey.ts';
 /** Packets for a silent node that is followed by silent nodes only. */
 export const SAMPLES_IN_SILENCE = 2;
 /** Packets that show where the paths of a per-packet balancer have met again, which proves the links to that vertex. */
-const SAMPLES_AFTER_CLOUD = 16;
+export const SAMPLES_AFTER_CLOUD = 16;
 /** Samples that decide whether the vertices of a hop have the same successors (phi of MDA-Lite). */
 const SAMPLES_OF_EACH = 2;
 /** Divisor of the risk for several vertices that seem to lead to one. */

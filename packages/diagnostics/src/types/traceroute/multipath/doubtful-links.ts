@@ -1,0 +1,91 @@
+import { kindOfBalancer } from './kinds.ts';
+import type { Slot } from './slots/slots.ts';
+import { stoppingPoint } from './stopping-points.ts';
+import type { Survey } from './survey.ts';
+import { isByPacket, type Vertex } from './vertex.ts';
+import { SAMPLES_AFTER_CLOUD } from './wanted/needs.ts';
+
+/** Refused packets for each flow that passed a router, from which on its next hops are in doubt. */
+const MOST_REFUSED = 2;
+
+type Links = (from: Vertex, to: Vertex) => boolean;
+
+/** Returns whether the answers that show a link may be those of a way without it. */
+export function doubtfulLinks(survey: Survey): Links {
+  const isUnclear = unclearIn(survey);
+  const doubtful = doubtfulIn(survey, isUnclear);
+  const isAssumed = assumedIn(survey, isUnclear);
+  return (from, to) => doubtful.has(from) || isAssumed(from, to);
+}
+
+/**
+ * The vertices from which a per-packet balancer seems to prove links by a single router at a hop, although packets to
+ * that hop were lost: a silent router may be there, too. And those that flows come to from unknown vertices only: a
+ * per-packet balancer may have chosen them.
+ */
+function doubtfulIn(survey: Survey, isUnclear: (vertex: Vertex) => boolean): ReadonlySet<Vertex> {
+  const { vertices, slots, at, sole } = survey;
+  const nearest = Math.min(...[...slots.values()].flatMap((own) => [...own.keys()]));
+  const lossy = new Set(
+    [...slots.values()].flatMap((own) =>
+      [...own.values()].filter(hasLost).flatMap(({ flow, ttl }) => at(flow, ttl - 1) ?? []),
+    ),
+  );
+  const [doubtful, cutOff] = [new Set<Vertex>(), new Set<Vertex>()];
+  for (const vertex of vertices.toSorted((a, b) => a.ttl - b.ttl)) {
+    const { kind, isPacketwise, parents, ttl } = vertex;
+    const isChosen = isPacketwise || [...parents].some((one) => isByPacket(one) || doubtful.has(one));
+    const isSure = (one: Vertex): boolean =>
+      !lossy.has(one) && (one.kind !== 'cloud' || one.samples >= SAMPLES_AFTER_CLOUD);
+    const isAlone = kind === 'cloud' ? isSure(vertex) : [...parents].every(isSure);
+    if (!isAlone && (kind === 'cloud' || isChosen)) doubtful.add(vertex);
+    const isMet = sole(ttl) === vertex && flowsTo(vertex) >= stoppingPoint(1);
+    if (ttl > nearest && !isMet && [...parents].every((one) => cutOff.has(one) || isUnclear(one))) cutOff.add(vertex);
+  }
+  return new Set([...doubtful, ...cutOff]);
+}
+
+/** Number of flows that are known to have come to a vertex over known ones. */
+function flowsTo(vertex: Vertex): number {
+  return [...vertex.parents].reduce((sum, { next }) => sum + (next.get(vertex) ?? 0), 0);
+}
+
+/**
+ * Returns whether a router refused so many more packets than flows passed it that it may have further next hops, or
+ * choose them by packet.
+ */
+function unclearIn({ slots }: Survey): (vertex: Vertex) => boolean {
+  const packets = [...slots.values()].flatMap((own) => [...own.values()].flatMap((slot) => slot.packets));
+  const refusals = Map.groupBy(packets, ({ refusedBy }) => refusedBy?.address);
+  return (vertex) => {
+    const { kind, seen, next } = vertex;
+    const [address] = seen;
+    const refused = refusals.get(address)?.length ?? 0;
+    const passed = [...next.values()].reduce((sum, count) => sum + count, 0);
+    if (kind !== 'router' || refused < MOST_REFUSED * passed || refused === 0) return false;
+    return passed < stoppingPoint(Math.max(1, next.size)) || (next.size > 1 && kindOfBalancer(vertex) === 'unknown');
+  };
+}
+
+/**
+ * Returns whether only flows that are assumed to pass a vertex showed a link from it, while a router before it is
+ * unclear: they may pass another one.
+ */
+function assumedIn(
+  { vertices, slots, at }: Survey,
+  isUnclear: (vertex: Vertex) => boolean,
+): (from: Vertex, to: Vertex) => boolean {
+  const unclear = Math.min(...vertices.filter(isUnclear).map(({ ttl }) => ttl));
+  const isSeen = (flow: number, ttl: number, vertex: Vertex): boolean =>
+    slots.get(flow)?.has(ttl) === true && at(flow, ttl) === vertex;
+  return (from, to) => {
+    if (from.ttl <= unclear) return false;
+    return ![...slots].some(([flow, own]) =>
+      [...own.keys()].some((ttl) => isSeen(flow, ttl - 1, from) && isSeen(flow, ttl, to)),
+    );
+  };
+}
+
+function hasLost({ packets }: Slot): boolean {
+  return packets.some(({ answer, isGivenUp }) => answer === null && isGivenUp);
+}
