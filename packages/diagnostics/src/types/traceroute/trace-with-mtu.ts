@@ -5,7 +5,7 @@ import type { PacketSockets } from '../../sockets/packet-socket.ts';
 import { addressBytes, addressText } from '@vantage/contract/address';
 import { MAX_MTU_PACKETS, type traceroute } from './contract.ts';
 import type { TraceOptions } from './trace-options.ts';
-import { isReached } from './hops/target-answers.ts';
+import { targetAnswers } from './hops/target-answers.ts';
 import type { mtuSearch } from './mtu/mtu-search.ts';
 import { isDoubtfulInSearch } from './hops/doubt.ts';
 import { searchPaths } from './multipath/search.ts';
@@ -80,7 +80,7 @@ export async function traceWithMtu(
   let due: NodeJS.Immediate | undefined;
   const onChange = (trace: Trace): void => {
     mtu.note(trace);
-    if (isReached(trace)) others.noteAnswer();
+    others.noteAnswers(targetAnswers(trace));
     due ??= setImmediate(() => {
       due = undefined;
       showPartial(trace);

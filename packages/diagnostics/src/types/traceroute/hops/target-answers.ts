@@ -6,6 +6,11 @@ export function isReached({ views }: Trace): boolean {
   return views.some(({ reached }) => reached);
 }
 
+/** Number of packets that the target has answered. */
+export function targetAnswers({ packets }: Trace): number {
+  return packets.filter(({ answer }) => answer?.kind === 'target').length;
+}
+
 /** Median round-trip time to the target, milliseconds; null if it answered no packet. */
 export function rtOf({ packets }: Trace): number | null {
   const atTarget = packets.filter(({ answer }) => answer?.kind === 'target');

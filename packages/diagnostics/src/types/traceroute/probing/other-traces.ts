@@ -9,9 +9,9 @@ interface Shared {
 const shared = new WeakMap<PacketSockets, Map<string, Shared>>();
 
 export interface OtherTraces {
-  /** Notes that the target has answered this trace, also again at its later changes. */
-  readonly noteAnswer: () => void;
-  /** True if that was noted of any of these traces since this one began: then a rate limit may explain silence. */
+  /** Notes how many packets of this trace the target has answered so far. */
+  readonly noteAnswers: (count: number) => void;
+  /** True if it has answered any of these traces since this one began: then a rate limit may explain silence. */
   readonly areAnswered: () => boolean;
   readonly leave: () => void;
 }
@@ -28,8 +28,12 @@ export function joinTraces(packets: PacketSockets, target: string): OtherTraces 
   byTarget.set(target, own);
   own.running += 1;
   const startedMs = performance.now();
+  let noted = 0;
   return {
-    noteAnswer: () => void (own.answeredMs = performance.now()),
+    noteAnswers: (count) => {
+      if (count > noted) own.answeredMs = performance.now();
+      noted = count;
+    },
     areAnswered: () => own.answeredMs >= startedMs,
     leave: () => {
       own.running -= 1;
