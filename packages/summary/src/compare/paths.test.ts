@@ -275,6 +275,18 @@ describe('two traces', () => {
     expect(comparison.sentence).not.toContain('Path at');
   });
 
+  it('name unanswered packets as a reason, if silent hops directly before the target are more or fewer', () => {
+    const textOf = (a: readonly string[], b: readonly string[]): string =>
+      compared('traceroute', { 'fra-1': trace(a) }, { 'fra-1': trace(b) }).sentence;
+    const late = [...one.slice(0, 2), '* *', '* *', one[2]!];
+
+    expect(textOf(one, late)).toBe(
+      'Path with 2 silent hops in addition at hops 3 to 4; 3 → 5 hops, unanswered packets to the target, a change or alternatives of a load balancer (fra-1).',
+    );
+    expect(textOf(late, one)).toMatch(/^Path without 2 silent hops at hops 3 to 4; 5 → 3 hops, unanswered packets/);
+    expect(textOf(one, [one[0]!, '* *', ...one.slice(1)])).not.toContain('unanswered');
+  });
+
   it('of several probes share the text of a change', () => {
     const [a, b] = [each('fra-1 nyc-1', trace(one)), each('fra-1 nyc-1', trace(one.with(1, '192.0.2.2 5')))];
 

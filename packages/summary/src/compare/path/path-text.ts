@@ -99,12 +99,15 @@ function hopName(first: number, hops: readonly unknown[]): string {
 const [NAMED_HOPS, NAMED_ALTERNATIVES] = [3, 2];
 
 function hopsText(hops: readonly (readonly string[])[], trace: Trace): string {
+  if (hops.length > 1 && hops.every(isSilent)) return countOf(hops.length, 'silent hop');
   const named = hops.slice(0, NAMED_HOPS).map((addresses) => hopText(addresses, trace));
   return [...named, ...(hops.length > NAMED_HOPS ? [`${hops.length - NAMED_HOPS} more`] : [])].join(', ');
 }
 
+const isSilent = (addresses: readonly string[]): boolean => addresses.length === 0;
+
 function hopText(addresses: readonly string[], { steps }: Trace): string {
-  if (addresses.length === 0) return 'a silent hop';
+  if (isSilent(addresses)) return 'a silent hop';
   const [first] = addresses;
   const router = steps.flatMap(({ routers }) => routers).find(({ ip }) => ip === first);
   const network = asText(router?.asn, router?.asName);
@@ -114,6 +117,8 @@ function hopText(addresses: readonly string[], { steps }: Trace): string {
 }
 
 function doubtText(changes: readonly PathChange[], a: Trace, b: Trace): string {
+  if (changes.every((change) => isOfSilence(change, a, b)))
+    return `, unanswered packets to the target, a change or alternatives of a load balancer`;
   if (changes.every(isOfWays)) return `, ${waysText(changes)}, unless chance missed one`;
   const isFew = Math.min(a.ways.length, b.ways.length) < TELLING_FLOWS;
   const advice = isFew ? `; ${TELLING_FLOWS} flows in both checks would tell if it is a balancer` : '';
@@ -126,6 +131,14 @@ function doubtText(changes: readonly PathChange[], a: Trace, b: Trace): string {
 /** True if each hop has a router that both traces show: then only alternatives differ. */
 function isOfWays({ a, b }: PathChange): boolean {
   return a.length > 0 && a.every((hop, index) => shareRouter(hop, b[index] ?? []));
+}
+
+/** True if only silent hops before the target are more or fewer: without an answer at its hop it is found at a later one. */
+function isOfSilence({ hopA, hopB, a, b }: PathChange, traceA: Trace, traceB: Trace): boolean {
+  const [hop, hops, { steps, target }] = hopA === null ? [hopB, b, traceB] : [hopA, a, traceA];
+  if ((a.length > 0 && b.length > 0) || !hops.every(isSilent)) return false;
+  const next = steps.find((step) => step.hop === hop! + hops.length);
+  return next?.routers.some(({ ip }) => ip === target) === true;
 }
 
 function waysText(changes: readonly PathChange[]): string {
