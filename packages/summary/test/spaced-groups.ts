@@ -21,4 +21,9 @@ export const limitedInGroups = {
 };
 
 /** A path with loss from its second hop on, by ten packets a hop. */
-export const lossyHops = ['198.51.100.1 1 1 1', '192.0.2.1 * 5 5 * 5 5 5 * 5 5', '203.0.113.1 9 * 9 9 9 9 * 9 9 *'];
+export const lossyHops = [
+  '198.51.100.1 1 1 1',
+  '192.0.2.1 * 5 5 * 5 5 5 * 5 5',
+  '192.0.2.2 5 5 * 5 5 * * 5 5 5',
+  '203.0.113.1 9 * 9 9 9 9 * 9 9 *',
+];

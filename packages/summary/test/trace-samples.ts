@@ -18,16 +18,17 @@ export interface Network {
   readonly protocol?: 'icmp' | 'udp' | 'tcp';
   /** Interval between rounds of packets. */
   readonly roundMs?: number;
-  /** Loss rate from the third hop on. */
+  /** Loss rate from the hop `lossAt` on, the third one if absent. */
   readonly loss?: number;
+  readonly lossAt?: number;
   /** Rate limit of the target and of the last `routers` hops before it. */
   readonly limit?: Bucket & { readonly routers: number };
-  /** Probability that the router before the target answers. */
+  /** Probability that each of the last `shyRouters` hops before the target answers, one if absent. */
   readonly shy?: number;
+  readonly shyRouters?: number;
 }
 
 export const HOPS = 7;
-const LOSS_AT = 3;
 const NAMES = ['fra-1', 'ber-1', 'muc-1', 'par-1', 'lon-1', 'nyc-1', 'lax-1', 'syd-1'] as const;
 
 /** Results of one check, reproducible by seed. */
@@ -77,9 +78,14 @@ function spacedOf(answers: (atMs: number) => boolean, afterMs: number) {
 }
 
 /** Returns whether a hop answers the packet sent at a time. */
-function answering({ loss = 0, limit, shy = 1 }: Network, hop: number, random: Random): (atMs: number) => boolean {
+function answering(
+  { loss = 0, lossAt = 3, limit, shy = 1, shyRouters = 1 }: Network,
+  hop: number,
+  random: Random,
+): (atMs: number) => boolean {
   const isLimited = limit !== undefined && hop >= HOPS - limit.routers;
-  const share = (hop === HOPS - 1 ? shy : 1) * (hop < LOSS_AT ? 1 : 1 - loss);
+  const isShy = hop < HOPS && hop >= HOPS - shyRouters;
+  const share = (isShy ? shy : 1) * (hop < lossAt ? 1 : 1 - loss);
   let [tokens, seenMs] = [limit?.burst ?? 0, 0];
   return (atMs) => {
     if (random() >= share) return false;

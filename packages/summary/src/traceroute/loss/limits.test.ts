@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 
 import { summaryOf } from '../../../test/cases.ts';
-import { resultsOf, type Network } from '../../../test/trace-samples.ts';
+import { HOPS, resultsOf, type Network } from '../../../test/trace-samples.ts';
 import { thresholds } from '../../thresholds.ts';
 
 const CHECKS = 24;
@@ -12,9 +12,12 @@ const DEVIATIONS = 3.5;
  * Number of checks that reached the target, of those whose summary reports packet loss on the path, and of those that
  * are degraded by loss.
  */
-function saidOf(network: Network): { readonly said: number; readonly degraded: number; readonly of: number } {
+function saidOf(
+  network: Network,
+  checks = CHECKS,
+): { readonly said: number; readonly degraded: number; readonly of: number } {
   let [said, degraded, of] = [0, 0, 0];
-  for (let seed = 1; seed <= CHECKS; seed += 1) {
+  for (let seed = 1; seed <= checks; seed += 1) {
     const results = resultsOf(network, seed * 7_919);
     if (!Object.values(results).some(({ reached }) => reached === true)) continue;
     of += 1;
@@ -52,6 +55,14 @@ describe('loss from a hop to the target', () => {
     const { said, of } = saidOf(network);
 
     expect(of - said).toBeLessThanOrEqual(most(of, 0.05));
+  });
+});
+
+describe('loss on the last link', () => {
+  it.each([0.7, 0.85])('is laid to no router that answers %d of its packets, by three packets a hop', (shy) => {
+    const { said } = saidOf({ probes: 1, queries: 3, loss: 0.4, lossAt: HOPS, shy }, 60);
+
+    expect(said).toBeLessThanOrEqual(2);
   });
 });
 

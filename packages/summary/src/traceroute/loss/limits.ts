@@ -50,9 +50,12 @@ export function weightOfLimits(suspects: readonly Suspect[]): number {
  * Logarithm of the likelihood ratio of limits of routers and of loss by chance, from the order of their answers alone.
  * Other packets that use up a limit may be those of all routers of a path, hence one probability of any order for all.
  */
-export function weightOfOrder(seen: readonly { readonly trace: Trace; readonly step: Step }[]): number {
+export function weightOfOrder(
+  seen: readonly { readonly trace: Trace; readonly step: Step }[],
+  inAnyOrder: number = IN_ANY_ORDER,
+): number {
   const weight = seen.reduce((sum, { trace, step }) => sum + weightOfRows(rowsOf(trace, step)), 0);
-  return Math.log(IN_ANY_ORDER + (1 - IN_ANY_ORDER) * Math.exp(weight));
+  return Math.log(inAnyOrder + (1 - inAnyOrder) * Math.exp(weight));
 }
 
 /** True if a limit explains which packets a hop answered `lossOverLimit` times better than chance does. */

@@ -1,5 +1,6 @@
 import { buildFinding, type FindingDraft } from '../../finding.ts';
 import { beginsOf, isExact, isOnLastLink, type Loss } from './begin.ts';
+import { provedBegins } from './proved-begins.ts';
 import { carriedTo, isLimitedRouter, lossyPaths, stepsToTarget } from './paths.ts';
 import { outageOf } from '../rounds/outage.ts';
 import { withoutPause } from '../rounds/pause.ts';
@@ -46,7 +47,8 @@ function isIn(of: readonly Trace[], { probeResult }: Trace): boolean {
 
 /** Finds where loss begins on each lossy path of `reachedOf`, as far as its packets prove. */
 export function lossesOf(traces: readonly Trace[]): readonly Loss[] {
-  return beginsOf(lossyPaths(reachedOf(traces)));
+  const reached = reachedOf(traces);
+  return provedBegins(beginsOf(lossyPaths(reached)), reached);
 }
 
 /**

@@ -7,7 +7,7 @@ import { thresholds } from '../../thresholds.ts';
 import { isSilent, targetIndex, type Step, type Trace } from '../trace.ts';
 
 /** A hop before the target that answered one probe. */
-interface Seen {
+export interface Seen {
   readonly key: string;
   readonly trace: Trace;
   readonly step: Step;
@@ -69,7 +69,7 @@ function keyOf({ target, probeResult }: Trace, { hop, routers: [router] }: Step)
   return `${target} ${router?.ip ?? `${probeResult.probe} ${hop}`}`;
 }
 
-function seenOf(trace: Trace): readonly Seen[] {
+export function seenOf(trace: Trace): readonly Seen[] {
   const steps = countedSteps(trace).slice(0, targetIndex(trace)! + 1);
   const target = packetsToTarget(trace, steps.at(-1)!);
   const answering = steps.slice(0, -1).filter((step) => !isSilent(step) && step.sent > 0);
