@@ -185,15 +185,29 @@ describe('loss on a path', () => {
       expect([of(true), of(false)]).toEqual([['loss_at_target warning: fra-1'], ['loss_at_target info: fra-1']]);
     });
 
+    it('is not that of SYNs half a second apart if many more in quick succession get no answer', () => {
+      const of = (row: string) => {
+        const fields = { ...spaced('.. .* .. .. *. ..', { handshakes: true }), protocol: 'tcp' as const };
+        return lines(summaryOf('traceroute', { 'fra-1': trace([access, `203.0.113.1 ${row}`], fields) }));
+      };
+
+      expect(of('9 * * 9 * 9 9 * 9 * 9 * 9 * * 9')).toEqual(['loss_at_target warning: fra-1']);
+      expect(of('9 * * * * * * * * * * * * * * *')).toEqual(['loss_at_target info: fra-1']);
+    });
+
     it('is that of one SYN of each of two probes, but not of one alone', () => {
+      const few = [access, '192.0.2.1 5 5 5', '203.0.113.1 9 * 9'];
       const of = (text: string) =>
-        trace(path, { ...spaced(text, { handshakes: true }), protocol: 'tcp', stopReason: 'completed' });
+        trace(few, { ...spaced(text, { handshakes: true }), protocol: 'tcp', stopReason: 'completed' });
       const [lossy, clean] = ['.. .* ..', '.. .. ..'];
       const both = summaryOf('traceroute', { 'fra-1': of(lossy), 'ber-1': of(lossy), 'par-1': of(clean) });
       const one = summaryOf('traceroute', { 'fra-1': of(lossy), 'ber-1': of(clean) });
 
       expect(lines(both)).toEqual(['loss_at_target warning: ber-1 fra-1', 'loss_at_target info: par-1']);
-      expect(both.findings[0]!.text).toContain('ber-1 lost 1 of 6 and fra-1 lost 1 of 6. These are handshakes');
+      expect(both.findings[0]!.text).toBe(
+        'Handshakes with the target get no answer: of those sent after the trace, half a second apart, ber-1 misses 1 of 6 and fra-1 misses 1 of 6. ' +
+          'Limits of ICMP leave them alone: packets are lost at a place that is not proved, or new connections are limited.',
+      );
       expect(one.verdict).toBe('up');
     });
 

@@ -31,7 +31,10 @@ function isProved(trace: Trace, traces: readonly Trace[]): boolean {
   const { spaced } = trace.probeResult.result;
   if (spaced === undefined) return false;
   const { groups, handshakes = false, reordered = 0 } = spaced;
-  if (handshakes) return lostHandshakes(trace) > 0 && sumOfHandshakes(trace, traces) >= thresholds.lostPackets;
+  if (handshakes) {
+    const isLost = lostHandshakes(trace) > 0 && sumOfHandshakes(trace, traces).lost >= thresholds.lostPackets;
+    return isLost && !areHandshakesLimited(trace, traces);
+  }
   return reordered === 0 && groups.filter(isOutOfOrder).length >= thresholds.spaced.groups && isInOrder(trace, spaced);
 }
 
@@ -39,9 +42,25 @@ function isProved(trace: Trace, traces: readonly Trace[]): boolean {
  * Handshakes with the target that were lost, over all probes: as for ping and tcp checks, one lost by each of two
  * probes suffices.
  */
-function sumOfHandshakes({ target }: Trace, traces: readonly Trace[]): number {
-  const own = traces.filter((trace) => trace.target === target);
-  return own.reduce((sum, trace) => sum + lostHandshakes(trace), 0);
+function sumOfHandshakes({ target }: Trace, traces: readonly Trace[]): Sample {
+  const own = traces.filter((trace) => trace.target === target && trace.probeResult.result.spaced?.handshakes === true);
+  const sent = own.reduce((sum, { probeResult }) => sum + probeResult.result.spaced!.sent, 0);
+  return { sent, lost: own.reduce((sum, trace) => sum + lostHandshakes(trace), 0) };
+}
+
+/**
+ * True if the SYNs of the traces, which leave in quick succession, got fewer answers than those half a second apart:
+ * loss does not depend on that, a limit of new connections does.
+ */
+function areHandshakesLimited(trace: Trace, traces: readonly Trace[]): boolean {
+  const steps = traces
+    .filter(({ target }) => target === trace.target)
+    .flatMap(({ steps, target }) => steps.filter(({ routers }) => routers.some(({ ip }) => ip === target)));
+  const quick = {
+    sent: steps.reduce((sum, { sent }) => sum + sent, 0),
+    lost: steps.reduce((sum, { lost }) => sum + lost, 0),
+  };
+  return chanceOfMore(quick, sumOfHandshakes(trace, traces)) <= thresholds.beginByChance;
 }
 
 function lostHandshakes({ probeResult: { result } }: Trace): number {
@@ -91,16 +110,18 @@ function spreadOf(rtts: readonly (number | null)[]): number {
 export function findSpacedLoss(proved: readonly Trace[]): readonly FindingDraft[] {
   if (proved.length === 0) return [];
   const counts = proved.map((trace) => ({ ...countsOf(trace), probe: trace.probeResult.probe }));
+  const results = proved.map(({ probeResult }) => probeResult);
+  if (results.every(({ result }) => result.spaced!.handshakes === true)) {
+    const shares = listed(counts.map(({ probe, sent, lost }) => `${probe} misses ${lost} of ${sent}`));
+    const text = `Handshakes with the target get no answer: of those sent after the trace, half a second apart, ${shares}. Limits of ICMP leave them alone: packets are lost at a place that is not proved, or new connections are limited.`;
+    return [buildFinding('loss_at_target', 'warning', results, text, `handshakes with it get no answer: ${shares}`)];
+  }
   const shares = listed(
     counts.map(({ probe, sent, lost, open }) => `${probe} lost ${open === 0 ? '' : 'at least '}${lost} of ${sent}`),
   );
   const open = counts.reduce((sum, one) => sum + one.open, 0);
-  const areHandshakes = proved.every(({ probeResult }) => probeResult.result.spaced!.handshakes === true);
-  const reason = areHandshakes
-    ? 'These are handshakes, which limits of ICMP leave alone.'
-    : `A limit of answers does not explain that: later packets of a group were answered, and earlier ones were not.${open === 0 ? '' : ` It may explain ${open} more without an answer.`}`;
+  const reason = `A limit of answers does not explain that: later packets of a group were answered, and earlier ones were not.${open === 0 ? '' : ` It may explain ${open} more without an answer.`}`;
   const text = `Packets to the target are lost: of those sent after the trace ${shares}. ${reason} Where they are lost is not proved.`;
-  const results = proved.map(({ probeResult }) => probeResult);
   return [buildFinding('loss_at_target', 'warning', results, text, `packets to it are lost: ${shares}`)];
 }
 
