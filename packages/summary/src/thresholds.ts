@@ -25,7 +25,7 @@ export const thresholds = {
   lossOverLimit: 10,
   /** Stricter significance level, to locate where loss begins and for flows that end. */
   beginByChance: 0.01,
-  /** Highest probability that loss begins elsewhere than it is said to. */
+  /** Highest probability that loss begins outside the place that is named. */
   beginElsewhere: 0.05,
   /**
    * If more than this share of the packets of other flows is lost beyond a hop or at the target, the packets of one

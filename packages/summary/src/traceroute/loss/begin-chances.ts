@@ -25,7 +25,7 @@ export type Begin = readonly (number | undefined)[];
 interface Logs {
   /** By share of lost packets and distance at which the loss begins. */
   readonly withLoss: readonly (readonly number[])[];
-  /** If the loss does not begin on this path: without loss, or with loss from a place of its own. */
+  /** If the loss does not begin on this path: without loss, or with loss from another place. */
   readonly other: number;
 }
 
@@ -40,7 +40,7 @@ const LIMITED = [
 ] as const;
 /** Prior probability that the target limits its answers. */
 const LIMITED_TARGET = 0.2;
-/** Prior probability that another path loses packets at a place of its own. */
+/** Prior probability that another path loses packets at another place. */
 const OTHER_LOSS = 0.05;
 /** Share of packets that are lost where loss is not assumed. */
 const ELSEWHERE = 1e-4;
@@ -85,7 +85,7 @@ function logOfBegin(chains: readonly Logs[], begin: Begin): number {
 
 /**
  * Routers in front of the place where loss begins lose nothing, those from there on as much as the target. Each may
- * limit its answers: with a share of its own, or all with the same one.
+ * limit its answers: with any share, or all with the same one.
  */
 export function logsOfChain(chain: Chain): ChainLogs {
   const own = chain.routers.map((router) => ({

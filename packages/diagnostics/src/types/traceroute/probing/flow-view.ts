@@ -1,5 +1,5 @@
 import { doubtfulHops } from './doubtful-hops.ts';
-import { endOf, sharedEnds, type End } from './flow-end.ts';
+import { endOf, sharedEnds, type End } from './distance/flow-end.ts';
 import { findLoop, type Loop } from './loop.ts';
 import { isAwaited, isFull, type TracePacket } from './trace.ts';
 

@@ -1,6 +1,6 @@
 import { GAP_LIMIT, viewFlows, type FlowView, type TraceLimits } from '../flow-view.ts';
 import type { TracePacket } from '../trace.ts';
-import { isLossByChance } from '../tunnels.ts';
+import { isLossByChance } from '../distance/tunnels.ts';
 
 /** The hop of the target from a round on. */
 export interface TargetHop {

@@ -1,4 +1,4 @@
-import { isFull, type TracePacket } from './trace.ts';
+import { isFull, type TracePacket } from '../trace.ts';
 
 /** The hop of the target, and a nearer one that is still to be probed because the target quotes a TTL above 1. */
 export interface TargetDistance {
@@ -49,8 +49,8 @@ function isLost({ answer, isGivenUp }: TracePacket): boolean {
  * True if chance alone may have lost all `before` packets to a nearer hop, given the packets beyond it (Fisher's exact
  * test).
  */
-export function isLossByChance(before: number, answered: number, lost: number): boolean {
+export function isLossByChance(before: number, answered: number, lost: number, level: number = BY_CHANCE): boolean {
   let chance = 1;
   for (let i = 0; i < before; i += 1) chance *= (before + lost - i) / (before + lost + answered - i);
-  return chance > BY_CHANCE;
+  return chance > level;
 }

@@ -1,5 +1,6 @@
-import { distanceOf, isFull, type TracePacket } from './trace.ts';
+import { distanceOf, isFull, type TracePacket } from '../trace.ts';
 import { targetDistance } from './tunnels.ts';
+import { nearerByWayBack } from './way-back.ts';
 
 type Limits = Parameters<typeof distanceOf>[2];
 
@@ -31,7 +32,11 @@ export function endOf(own: readonly TracePacket[], limits: Limits, packets: read
   const routerAt = (wanted: number): string | undefined =>
     own.find((packet) => packet.ttl === wanted && packet.answer?.kind === 'expired' && !isFull(packet))?.answer?.from;
   const found = reached && nearest !== null ? targetDistance(nearest, own, packets) : { end: nearest, doubt: null };
-  return { ...found, reached, lastExpired, routerAt };
+  const nearer =
+    reached && found.end !== null && found.doubt === null && found.end > lastExpired + 1
+      ? nearerByWayBack(own, found.end, lastExpired, packets)
+      : null;
+  return { ...found, end: nearer ?? found.end, reached, lastExpired, routerAt };
 }
 
 /** A router that refuses some packets and forwards others does not end the path. */
