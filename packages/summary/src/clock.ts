@@ -7,7 +7,7 @@ type Http = SparseResultOf<'http'>;
  * `finishedAt`.
  */
 export function hasWrongClock({ tls, finishedAt }: Http): boolean {
-  const dated = (tls?.faults ?? []).filter(isDated);
+  const dated = (tls?.faults ?? []).filter(({ code }) => isDated(code));
   const now = Date.parse(finishedAt ?? '');
   return (
     dated.length > 0 &&
@@ -20,17 +20,17 @@ export function hasWrongClock({ tls, finishedAt }: Http): boolean {
 
 /** True if the wrong clock is the only reason against the certificates. */
 export function isMisdatedAlone(result: Http): boolean {
-  return hasWrongClock(result) && result.tls!.faults!.every(isDated);
+  return hasWrongClock(result) && result.tls!.faults!.every(({ code }) => isDated(code));
 }
 
-function isDated({ code }: { readonly code: string }): boolean {
+export function isDated(code: string): boolean {
   return code === 'tls_expired' || code === 'tls_not_yet_valid';
 }
 
 /** True if a wrong clock is the reason for the failure. */
 export function failsByClock(result: Http): boolean {
   const { error } = result;
-  return error !== null && error !== undefined && isDated(error) && hasWrongClock(result);
+  return error !== null && error !== undefined && isDated(error.code) && hasWrongClock(result);
 }
 
 /**

@@ -10,6 +10,7 @@ import { reasonsOf } from './reasons.ts';
 import { measuredHost } from './measured-host.ts';
 import { firstByteOf } from './first-byte.ts';
 import { ofType, type ProbeResult, type SparseResultOf } from './probe-result.ts';
+import { redirectedTo } from './redirected.ts';
 import { isWithoutFamily } from './resolution.ts';
 import { payloadText } from './payload-text.ts';
 import { findingRules } from './rules.ts';
@@ -135,7 +136,7 @@ function positive(check: Check, probeResults: readonly ProbeResult[], up: readon
     case 'ping':
       return `${host} answers pings`;
     case 'http':
-      return `${host} answers${statusOf(up)}`;
+      return `${host} ${redirectionOf(up)}${statusOf(up)}`;
     case 'tcp':
     case 'udp':
       return `Port ${portOf(probeResults)} of ${host} is open`;
@@ -236,6 +237,27 @@ function statusOf(up: readonly ProbeResult[]): string {
   const codes = new Set(ofType<'http'>(up).map(({ result }) => result.statusCode));
   const [code = 400] = codes;
   return codes.size === 1 && code < 400 ? ` with status ${code}` : '';
+}
+
+/**
+ * `answers`, or `redirects to https://b.example, which answers` if redirects led all probes to another host; a leading
+ * `www.` makes no other one.
+ */
+function redirectionOf(up: readonly ProbeResult[]): string {
+  const places = ofType<'http'>(up).map(({ result }) => {
+    const first = URL.parse(result.redirects?.[0]?.url ?? '')?.hostname ?? '';
+    const last = redirectedTo(result);
+    return last === undefined || withoutWww(last.hostname) === withoutWww(first) ? undefined : shown(last.origin, 120);
+  });
+  const hosts = unique(places.filter((place) => place !== undefined));
+  if (places.includes(undefined) || hosts.length === 0) return 'answers';
+  return hosts.length === 1
+    ? `redirects to ${hosts[0]}, which answers`
+    : `redirects to ${hosts.length} places, which answer`;
+}
+
+function withoutWww(host: string): string {
+  return host.replace(/^www\./, '');
 }
 
 function recordTypeOf(probeResults: readonly ProbeResult[]): string {

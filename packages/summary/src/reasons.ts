@@ -3,7 +3,7 @@ import { failureCodes, type Failure, type FailureCode } from '@vantage/contract'
 import type { ProbeResult, SparseResultOf } from './probe-result.ts';
 import { dnsReason, isRootSilent, isUnanswered, classifiedAnswer } from './dns-answer.ts';
 import { listed, shown } from './words.ts';
-import { failsByClock } from './clock.ts';
+import { failsByClock, isDated } from './clock.ts';
 import { interruptedPhrases, phrases, unfinishedPhrases } from './phrases.ts';
 import { groupBy } from './probe-result.ts';
 import { redirectedHost, redirectPlace } from './redirected.ts';
@@ -92,12 +92,19 @@ function reasonOfAny(probeResult: ProbeResult): string {
     return `status ${statusCode}, with ${isCodingCut(probeResult.result) ? 'an incomplete body' : 'a body that did not end in time'}`;
   if (code === 'dns_error' && rcode !== undefined)
     return `the resolver answered ${/^[A-Z0-9]{1,16}$/.test(rcode) ? rcode : 'an error'}`;
+  if (isDated(code) && isOfIssuer(probeResult.result))
+    return phrases[code].replace('the certificate', 'a certificate above that of the server');
   if (code === 'port_unreachable') return portReason(probeResult.result);
   if (code === 'time_exceeded' && ttl !== undefined)
     return `the TTL of ${ttl} that was asked for was used up on the way`;
   if (code === 'packet_too_big' && size !== undefined)
     return `packets ${'hops' in probeResult.result ? `of ${size} bytes` : `with ${size} bytes of payload`} are too big for ${error?.source === 'probe' ? 'the probe’s own link' : 'the path'}`;
   return `${phrases[code]}${asked(probeResult.result)}`;
+}
+
+/** True if the first fault of the certificates is not of the server's own. */
+function isOfIssuer({ tls }: SparseResultOf<'http'>): boolean {
+  return (tls?.faults?.find(({ code }) => code === tls.authorizationError)?.certificate ?? 0) > 0;
 }
 
 /** Echo requests have no port, and a closed port answers a SYN otherwise: a filter sends this error. */

@@ -160,11 +160,11 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   certificate_fails_on_some: degrading(
     ['warning'],
-    'http: one of the six above, or no handshake, for some probes, and an authorized certificate for others.',
+    'http: one of the six above, or no handshake, for some probes, and an authorized certificate for others, at the same host.',
   ),
   certificate_differs: rule(
     ['warning', 'info'],
-    'http: two or more SHA-256 fingerprints of the server’s own certificate. Info if they have one issuer.',
+    'http: two or more SHA-256 fingerprints of the server’s own certificate. Info if they have one issuer, by its organisation.',
   ),
   http_server_error: degrading(
     ['critical', 'warning'],
@@ -184,10 +184,10 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
     ['warning'],
     'http: the Location of a 3xx answer to an https URL, of a followed redirect too, is an http URL. It does not degrade: browsers follow it.',
   ),
-  http_redirects_differ: rule(['info'], 'http: two or more places, absolute.'),
+  http_redirects_differ: rule(['info'], 'http: two or more places, absolute and without query.'),
   address_dead: degrading(
     ['warning', 'info'],
-    'http: `deadAddresses` is not empty, and there was a connection with another address of the name. If other probes got a connection with the address, warning if many probes got none.',
+    'http: `deadAddresses` is not empty, and there was a connection with another address of the name. If other probes got a connection with the address, warning if many probes got none. It is laid to the address if no probe got one and two or more tried.',
   ),
   http_body_unfinished: degrading(
     ['warning'],

@@ -3,7 +3,7 @@ import type { FailureCode, Summary } from '@vantage/contract';
 
 import { bad, broken, CHECK_ID, each, lines, pending, summaryOf, textOf } from '../test/cases.ts';
 import { redirectOf } from '../test/redirect.ts';
-import { misdated } from '../test/misdated.ts';
+import { misdated, ofExpiredIssuer } from '../test/misdated.ts';
 import { dns, http, info, lost, ping, refused, tcp, tls, trace, udp } from '../test/results.ts';
 import { cutCoding, unfinished } from '../test/unfinished.ts';
 
@@ -84,6 +84,8 @@ const three = ['203.0.113.1', '203.0.113.2', '203.0.113.3'];
 const ALIAS = 'gone.example';
 
 /** Fields of an http result whose last URL is behind a redirect from `plainHttp`. */
+const dead = { address: '192.0.2.66', error: 'timed_out' as const, time: 4_000 };
+const expiredAbove = ofExpiredIssuer();
 const behind = (url: string) => ({ url, redirects: [redirectOf('http://example.com/')] });
 const inPhase = (phase: 'connect' | 'tls' | 'request') =>
   bad('timed_out', { url: 'https://example.com/' }, { result: 'timeout', source: 'network', phase });
@@ -596,6 +598,38 @@ describe('the headline', () => {
       summaryOf('info', { 'fra-1': info({ asn: 'AS64512', asName: 'Target Net' }) }, { host: '203.0.113.1' }),
     ],
     [
+      'http://example.com/ redirects to 2 places, which answer with status 200 from both probes (median first byte 80 ms, total 85 ms).',
+      summaryOf(
+        'http',
+        { 'fra-1': http(200, behind('https://de.example/')), 'nyc-1': http(200, behind('https://us.example/')) },
+        plainHttp,
+      ),
+    ],
+    [
+      'http://example.com/ answers with status 200 from both probes (median first byte 80 ms, total 85 ms).',
+      summaryOf(
+        'http',
+        { 'fra-1': http(200, behind('https://www.example.com/')), 'nyc-1': http(200, behind('https://b.example/')) },
+        plainHttp,
+      ),
+    ],
+    [
+      'http://example.com/ redirects to https://b.example, which answers from the one probe asked, but with status 404.',
+      summaryOf('http', { 'fra-1': http(404, behind('https://b.example/')) }, plainHttp),
+    ],
+    [
+      'https://example.com/ does not work from the one probe asked: a certificate above that of the server has expired.',
+      summaryOf('http', { 'fra-1': expiredAbove }),
+    ],
+    [
+      'https://example.com/ answers with status 301 from the one probe asked, but its redirects were not followed to an answer.',
+      summaryOf('http', { 'fra-1': bad('redirect_limit', { statusCode: 301, url: 'https://example.com/' }) }),
+    ],
+    [
+      'https://example.com/ answers with status 200 from both probes, but an address of its name takes no connections from fra-1.',
+      summaryOf('http', { 'fra-1': http(200, { deadAddresses: [dead] }), 'ber-1': http(200) }),
+    ],
+    [
       'http://example.com/ does not work from any of 2 probes: the connection was refused at https://b.example, to which it redirects.',
       summaryOf('http', each('fra-1 ber-1', bad('connection_refused', behind('https://b.example/'))), plainHttp),
     ],
@@ -749,7 +783,7 @@ describe('the headline', () => {
       summaryOf('http', each('fra-1 ber-1', http(200, { addresses: ['203.0.113.1', '203.0.113.2', '2001:db8::1'] }))),
     ],
     [
-      'https://example.com/ answers with status 200 from both probes (median first byte 80 ms, total 85 ms).',
+      'https://example.com/ redirects to https://b.example, which answers with status 200 from both probes (median first byte 80 ms, total 85 ms).',
       summaryOf(
         'http',
         each('fra-1 ber-1', http(200, { ...behind('https://b.example/'), addresses: ['203.0.113.1', '203.0.113.2'] })),

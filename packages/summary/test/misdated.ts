@@ -8,3 +8,10 @@ export function misdated(code: 'tls_expired' | 'tls_not_yet_valid'): ReturnType<
   const faults = [{ code, certificate: 0, reason: 'The certificate was valid until 2026-02-01.' }];
   return { ...result, tls: { ...result.tls!, faults, chain: [{ ...leaf!, ...dates }] } };
 }
+
+/** A result whose certificate is valid, below one that has expired. */
+export function ofExpiredIssuer(): ReturnType<typeof refused> {
+  const expired = refused('tls_expired');
+  const reason = '“R1” above the certificate was valid until 2025-12-01.';
+  return { ...expired, tls: { ...expired.tls!, faults: [{ code: 'tls_expired', certificate: 1, reason }] } };
+}

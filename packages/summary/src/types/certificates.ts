@@ -42,7 +42,7 @@ export function findCertificates(probeResults: readonly HttpResult[]): readonly 
   const served = accepted.filter((probeResult) => !faulty.includes(probeResult));
   return [
     ...faults(faulty),
-    ...partly(refused, served),
+    ...partlyByHost(refused, served),
     ...findExpiry(probeResults.filter((one) => faultOf(one) !== 'tls_expired')),
     ...differing(probeResults),
   ];
@@ -145,6 +145,21 @@ function details(probeResults: readonly HttpResult[]): string {
       )}.`;
 }
 
+/** Compared per host, because redirects may lead to different ones. */
+function partlyByHost(faulty: readonly HttpResult[], accepted: readonly HttpResult[]): readonly FindingDraft[] {
+  return groupBy(faulty, hostOf).flatMap(([host, own]) =>
+    partly(
+      own,
+      accepted.filter((probeResult) => hostOf(probeResult) === host),
+    ),
+  );
+}
+
+/** The host of the last URL, if redirects led there from another origin, else the empty string. */
+function hostOf({ result }: HttpResult): string {
+  return redirectedTo(result)?.host ?? '';
+}
+
 function partly(faulty: readonly HttpResult[], accepted: readonly HttpResult[]): readonly FindingDraft[] {
   if (faulty.length === 0 || accepted.length === 0) return [];
   const text =
@@ -163,23 +178,21 @@ function partly(faulty: readonly HttpResult[], accepted: readonly HttpResult[]):
 
 /** Findings: probes saw different certificates. Compared per host, because redirects may lead to different ones. */
 function differing(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
-  return groupBy(probeResults, ({ result }) => redirectedTo(result)?.host ?? '').flatMap(([, own]) =>
-    differingAtOne(own),
-  );
+  return groupBy(probeResults, hostOf).flatMap(([, own]) => differingAtOne(own));
 }
 
 function differingAtOne(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
   const shownOne = probeResults.filter((probeResult) => leafOf(probeResult) !== undefined);
   const leaves = groupBy(shownOne, (probeResult) => leafOf(probeResult)!.fingerprint256);
   if (leaves.length < 2) return [];
-  const issuers = groupBy(shownOne, (probeResult) => leafOf(probeResult)!.issuer);
+  // The organisation of the issuer: an authority signs the certificates of one name by several intermediates in turn.
   const issuerOf = (probeResult: HttpResult): string =>
     shown(probeResult.result.sslIssuer ?? leafOf(probeResult)!.issuer, 60);
-  const seen = tally(shownOne, issuerOf);
+  const issuers = groupBy(shownOne, issuerOf);
   if (issuers.length < 2) {
     const text = `Probes were shown ${leaves.length} different certificates of one issuer (${issuerOf(shownOne[0]!)}), as servers of one name often have.`;
     return [buildFinding('certificate_differs', 'info', shownOne, text)];
   }
-  const text = `Probes were shown ${leaves.length} different certificates of ${issuers.length} issuers: ${seen}.`;
+  const text = `Probes were shown ${leaves.length} different certificates of ${issuers.length} issuers: ${tally(shownOne, issuerOf)}.`;
   return [buildFinding('certificate_differs', 'warning', shownOne, text)];
 }

@@ -31,10 +31,14 @@ function isConnected({ result }: HttpResult): boolean {
 
 function ofAll(hit: readonly HttpResult[], addresses: readonly string[]): FindingDraft {
   const own = withDead(hit, addresses);
+  const isOfOne = own.length === 1;
   const text =
     `Of the addresses of ${namesOf(own)} ${deadText(own, addresses)} took no connection from ${naming(own)}, and another one did. ` +
-    'Clients that are given it first wait or fail.';
-  return buildFinding('address_dead', 'warning', own, text, 'an address of its name takes no connections');
+    (isOfOne
+      ? 'One probe alone cannot tell whether the fault is on its way.'
+      : 'Clients that are given it first wait or fail.');
+  const brief = `an address of its name takes no connections${isOfOne ? ` from ${naming(own)}` : ''}`;
+  return buildFinding('address_dead', 'warning', own, text, brief);
 }
 
 /** Finding: an address took connections of other probes, but none of these, so the fault may be near these. */

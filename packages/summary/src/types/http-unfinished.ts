@@ -26,7 +26,7 @@ function lateText(own: readonly HttpResult[]): string {
   );
   return (
     `The server answers, but the body of its answer did not end in time: ${listed(rows)}. ` +
-    'A stream has no end; a page with such a body does not finish loading.'
+    'It may be a stream, which has no end, a slow transfer, or a server that hangs.'
   );
 }
 

@@ -53,7 +53,7 @@ function statuses(probeResults: readonly HttpResult[]): readonly FindingDraft[] 
     );
   }
   if (client.length > 0) {
-    const text = `The server answers and refuses the request: status ${codes(client)}.`;
+    const text = `The server answers with a client error: status ${codes(client)}.`;
     all.push(
       buildFinding(
         'http_client_error',
@@ -100,8 +100,10 @@ function redirects(probeResults: readonly HttpResult[]): readonly FindingDraft[]
   const all: FindingDraft[] = [];
   const failed = probeResults.filter(({ result }) => failedRedirects.has(result.error?.code ?? ''));
   if (failed.length > 0) {
-    const text = `The redirects do not lead to an answer for ${naming(failed)}: ${reasonsOf(failed)}.`;
-    all.push(buildFinding('http_redirect_failed', 'warning', failed, text, 'its redirects do not lead to an answer'));
+    const text = `The redirects were not followed to an answer for ${naming(failed)}: ${reasonsOf(failed)}.`;
+    all.push(
+      buildFinding('http_redirect_failed', 'warning', failed, text, 'its redirects were not followed to an answer'),
+    );
   }
   const elsewhere = probeResults.filter(({ result }) => leadsElsewhere(result));
   if (elsewhere.length > 0) {
@@ -111,8 +113,13 @@ function redirects(probeResults: readonly HttpResult[]): readonly FindingDraft[]
   }
   all.push(...unencrypted(probeResults));
   const redirected = probeResults.filter((probeResult) => redirectOf(probeResult) !== undefined);
-  if (new Set(redirected.map((probeResult) => redirectOf(probeResult)![0])).size > 1) {
-    const seen = tally(redirected, (probeResult) => shown(redirectOf(probeResult)![0]!, 80));
+  // A query often differs with each request.
+  const placeOf = ({ result }: HttpResult): string => {
+    const url = redirectUrl(result)!;
+    return `${url.protocol}//${url.host}${url.pathname}`;
+  };
+  if (new Set(redirected.map(placeOf)).size > 1) {
+    const seen = tally(redirected, (probeResult) => shown(placeOf(probeResult), 160));
     all.push(
       buildFinding('http_redirects_differ', 'info', redirected, `The target redirects to different places: ${seen}.`),
     );
@@ -130,7 +137,7 @@ function unencrypted(probeResults: readonly HttpResult[]): readonly FindingDraft
   const hit = probeResults.filter(({ result }) => placesOf(result).length > 0);
   if (hit.length === 0) return [];
   const places = unique(hit.flatMap(({ result }) => placesOf(result)));
-  const text = `The target redirects ${naming(hit)} from https to ${listed(places.map((place) => shown(place, 120)))}, which is not encrypted.`;
+  const text = `Redirects lead ${naming(hit)} from https to ${listed(places.map((place) => shown(place, 120)))}, which is not encrypted.`;
   return [buildFinding('http_redirects_unencrypted', 'warning', hit, text)];
 }
 

@@ -393,6 +393,14 @@ describe('an http check', () => {
       ['certificate_differs info: ber-1 fra-1'],
     ],
     [
+      'one of several that an authority signs by two intermediates',
+      {
+        'fra-1': { ...leaf('01', 'O=Authority, CN=R10'), sslIssuer: 'Authority' },
+        'ber-1': { ...leaf('02', 'O=Authority, CN=R11'), sslIssuer: 'Authority' },
+      },
+      ['certificate_differs info: ber-1 fra-1'],
+    ],
+    [
       'of another issuer for one',
       { 'fra-1': leaf('01'), 'ber-1': leaf('02', 'O=Other') },
       ['certificate_differs warning: ber-1 fra-1'],

@@ -192,6 +192,13 @@ export const webCases: FindingCases = {
       ['the other was shown none', summaryOf('http', { 'fra-1': untrusted, 'ber-1': bad('connection_refused', {}) })],
       ['a certificate of the client is required of all', summaryOf('http', each('fra-1 ber-1', unadmitted))],
       ['… and one of them is served', summaryOf('http', { 'fra-1': unadmitted, 'ber-1': http(200) })],
+      [
+        'redirects lead to two hosts',
+        summaryOf('http', {
+          'fra-1': { ...untrusted, url: 'https://b.example/', redirects: [redirectOf('https://example.com/')] },
+          'ber-1': http(200),
+        }),
+      ],
     ],
   },
   certificate_differs: {
@@ -296,6 +303,7 @@ export const webCases: FindingCases = {
         summaryOf('http', { 'fra-1': moved('/b'), 'par-1': moved('https://example.com/b') }),
       ],
       ['only one is redirected', summaryOf('http', { 'fra-1': moved('/b'), 'par-1': http(200) })],
+      ['one place with two queries', summaryOf('http', { 'fra-1': moved('/b?state=1'), 'par-1': moved('/b?state=2') })],
     ],
   },
   address_dead: {
