@@ -1,6 +1,6 @@
 import type { SummaryGroup } from '@vantage/contract';
-import { MAX_RESULT_ADDRESSES } from '@vantage/diagnostics/contract';
 
+import { isCutOff } from './cut-off.ts';
 import { buildFinding, type FindingDraft } from './finding.ts';
 import { groupsOf } from './groups.ts';
 import { groupBy, type ProbeResult, type SparseResultOf } from './probe-result.ts';
@@ -14,11 +14,6 @@ function addressesOf(probeResult: ProbeResult): readonly string[] | undefined {
   if (addresses.length > 0) return unique(addresses);
   const { resolvedIp } = probeResult.result;
   return resolvedIp === null || resolvedIp === undefined ? undefined : [resolvedIp];
-}
-
-/** True if the name may have more addresses than the result holds. */
-export function isCutOff({ result }: ProbeResult): boolean {
-  return ((result as SparseResultOf<'info'>).addresses ?? []).length >= MAX_RESULT_ADDRESSES;
 }
 
 export function groupAddresses(probeResults: readonly ProbeResult[]): readonly SummaryGroup[] {
@@ -49,7 +44,7 @@ function differing(probeResults: readonly ProbeResult[]): readonly FindingDraft[
 }
 
 /**
- * The sentence that the answer depends on the place, as that of a content network does; empty unless the place of each
+ * The sentence that the answer may depend on the place, as that of a content network does; empty unless the place of each
  * probe is known, each country sees one group only, and one has several probes.
  */
 function byPlace(probeResults: readonly ProbeResult[], groups: readonly SummaryGroup[]): string {
@@ -60,7 +55,7 @@ function byPlace(probeResults: readonly ProbeResult[], groups: readonly SummaryG
     seenBy.set(facts.countryCode, (seenBy.get(facts.countryCode) ?? new Set()).add(index));
   }
   if (seenBy.size === probeResults.length || [...seenBy.values()].some(({ size }) => size > 1)) return '';
-  return ' Probes of one country see the same, so the answer goes by place, as that of a content network does.';
+  return ' Probes of one country see the same: the answer may go by place, as that of a content network does.';
 }
 
 function families(probeResults: readonly ProbeResult[]): readonly FindingDraft[] {

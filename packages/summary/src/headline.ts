@@ -3,6 +3,7 @@ import type { AnswerKind } from '@vantage/diagnostics/contract';
 
 import { pairHeadline } from './between/pair-headline.ts';
 import { countedPhrase } from './counted-phrase.ts';
+import { isCutOff } from './cut-off.ts';
 import type { FindingDraft } from './finding.ts';
 import { median } from './geography.ts';
 import { timedOf } from './latency.ts';
@@ -281,12 +282,13 @@ function resolved(host: string, type: string, up: readonly ProbeResult<SparseRes
   return `${host} is an alias ${end} ${aliases.length === 1 ? 'has' : 'have'} no records of type ${type}, as seen`;
 }
 
-/** Address, unless it is the host itself, network and location; of several addresses only these. */
+/** Address, unless it is the host itself, network and location; of several looked up only the addresses. */
 function addressText(host: string, up: readonly ProbeResult[]): string {
   const results = ofType<'info'>(up).map(({ result }) => result);
   const addresses = unique(results.flatMap(({ ip }) => ip ?? []));
   const first: SparseResultOf<'info'> = results[0] ?? {};
-  if (addresses.length !== 1) return listed(addresses.map((address) => shown(address)));
+  const part = partOfAddresses(addresses, up);
+  if (addresses.length !== 1) return `${listed(addresses.map((address) => shown(address)))}${part}`;
   const { asn, asName, city, countryCode } = first;
   const place = [city, typeof countryCode === 'string' ? countryName(countryCode) : null].filter(
     (part) => typeof part === 'string',
@@ -294,5 +296,13 @@ function addressText(host: string, up: readonly ProbeResult[]): string {
   const facts = [asText(asn, asName), ...place.map((part) => shown(part, 60))].filter((part) => part !== undefined);
   if (addresses[0] === host && facts.length === 0) return 'in no network or place that the geo data has';
   const isNews = addresses[0] !== host;
-  return [...(isNews ? [shown(addresses[0]!)] : []), ...facts].join(', ');
+  return [...(isNews ? [`${shown(addresses[0]!)}${part}`] : []), ...facts].join(', ');
+}
+
+/** ` (one of its 2 addresses)`, if the name has addresses that were not looked up. */
+function partOfAddresses(lookedUp: readonly string[], up: readonly ProbeResult[]): string {
+  const all = unique([...lookedUp, ...ofType<'info'>(up).flatMap(({ result }) => result.addresses ?? [])]);
+  if (all.length === lookedUp.length) return '';
+  const count = `${all.length}${up.some(isCutOff) ? ' or more' : ''} addresses`;
+  return ` (${lookedUp.length === 1 ? 'one' : lookedUp.length} of its ${count})`;
 }

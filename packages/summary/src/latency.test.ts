@@ -138,4 +138,13 @@ describe('places that physics contradicts', () => {
     expect(text).toContain('nyc-1 is part of each such pair.');
     expect(text).toContain('anycast');
   });
+
+  it.each([
+    ['ping', ping([10]), /\(anycast\)\.$/],
+    ['tcp', tcp('open', [10]), /\(anycast\), or a proxy on the way takes the connections\.$/],
+  ] as const)('may be a proxy of connections: %s', (type, result, end) => {
+    const text = textOf(summaryOf(type, each('fra-1 nyc-1', result)), 'place_contradicted');
+
+    expect(text).toMatch(end);
+  });
 });

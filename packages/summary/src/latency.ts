@@ -21,7 +21,7 @@ export function findLatencies(
   placeOf: LookUpPlace | undefined,
 ): readonly FindingDraft[] {
   const timed = timedOf(type, up);
-  return [...outliers(type, timed, placeOf), ...contradictions(timed)];
+  return [...outliers(type, timed, placeOf), ...contradictions(type, timed)];
 }
 
 export function timedOf(type: string, probeResults: readonly ProbeResult[]): readonly Timed[] {
@@ -60,6 +60,9 @@ function least(values: readonly (number | null | undefined)[]): number | undefin
   const known = values.filter((value) => typeof value === 'number');
   return known.length === 0 ? undefined : Math.min(...known);
 }
+
+/** A proxy on the way, as those of satellite links, answers a TCP handshake itself. */
+const OR_PROXY = ', or a proxy on the way takes the connections';
 
 /** A lost SYN is sent again after a second (RFC 6298), and `timings.connect` includes that. */
 const SYN_AGAIN_MS = 1_000;
@@ -156,13 +159,13 @@ interface Pair {
  * Finds pairs of probes whose locations contradict their measurements: the sum of both round-trip times covers a path
  * between the two probes by way of the target, so it is at least their direct round trip.
  */
-function contradictions(timed: readonly Timed[]): readonly FindingDraft[] {
+function contradictions(type: string, timed: readonly Timed[]): readonly FindingDraft[] {
   const byAddress = groupBy(timed.map(probeResultOf), addressOf);
   return byAddress
     .toSorted(([a], [b]) => byText(a, b))
     .flatMap(([address, probeResults]) => {
       const pairs = contradicted(timed.filter(({ probeResult }) => probeResults.includes(probeResult)));
-      return pairs.length === 0 ? [] : [contradiction(address, pairs)];
+      return pairs.length === 0 ? [] : [contradiction(type, address, pairs)];
     });
 }
 
@@ -177,7 +180,7 @@ function contradicted(timed: readonly Timed[]): readonly Pair[] {
   );
 }
 
-function contradiction(address: string, pairs: readonly Pair[]): FindingDraft {
+function contradiction(type: string, address: string, pairs: readonly Pair[]): FindingDraft {
   const worst = pairs.reduce((worst, pair) => (pair.lackMs > worst.lackMs ? pair : worst));
   const { a, b } = worst;
   const km = Math.round(distanceKm(pointOf(a.probeResult.facts)!, pointOf(b.probeResult.facts)!));
@@ -191,6 +194,6 @@ function contradiction(address: string, pairs: readonly Pair[]): FindingDraft {
   const text =
     `${a.probeResult.probe} and ${b.probeResult.probe} are ${km} km apart by their stated places, and reach ${address} in ` +
     `${ms(a.rttMs)} and ${ms(b.rttMs)}: light in a fibre takes at least ${ms(a.rttMs + b.rttMs + worst.lackMs)} there and back. ` +
-    `Either a stated place is wrong, or the address is served from several places (anycast).${suspect}`;
+    `Either a stated place is wrong, or the address is served from several places (anycast)${type === 'tcp' || type === 'http' ? OR_PROXY : ''}.${suspect}`;
   return buildFinding('place_contradicted', 'info', involved, text);
 }

@@ -1,6 +1,6 @@
 import type { Check } from '@vantage/contract';
 
-import { isCutOff } from './addresses.ts';
+import { isCutOff } from './cut-off.ts';
 import type { ProbeResult, SparseResultOf } from './probe-result.ts';
 import { familyOf } from './scopes.ts';
 import { shown, unique } from './words.ts';

@@ -75,10 +75,12 @@ function scope(
   const own = keys.find(([name]) => name === key)?.[1] ?? [];
   if (key === undefined || keys.length < 2 || own.length !== down.length) return [];
   if (!down.every((probeResult) => keyOf(probeResult) === key)) return [];
-  const place = `the ${down.length} probes ${where(down[0]!)}`;
+  // A probe whose key is not known may have the same one.
+  const isAll = counted.every((probeResult) => keyOf(probeResult) !== undefined);
+  const place = `${isAll ? 'the ' : ''}${down.length} probes ${where(down[0]!)}`;
   const others = counted.length - down.length;
   const text = `It fails from ${place} and from no other of the ${counted.length}: ${reasonsOf(down)}. ${
-    others === 1 ? 'One probe elsewhere has' : `${others} probes elsewhere have`
+    others === 1 ? 'One other probe has' : `${others} others have`
   } an answer.`;
   return [buildFinding(code, 'critical', down, text, place)];
 }
@@ -169,12 +171,17 @@ function placeText(facts: ProbeFacts): string {
  */
 function neighbours(facts: ProbeFacts | undefined, up: readonly ProbeResult[]): string {
   if (facts === undefined) return '';
+  const who = up.length === 1 ? 'It' : 'One of them';
   const inNetwork = up.some((other) => other.facts?.asNumber === facts.asNumber);
-  if (inNetwork) return 'One of them is in the same network.';
+  if (inNetwork) return `${who} is in the same network.`;
+  const arePlaced = up.every((other) => other.facts !== undefined);
   const inCountry = up.some((other) => other.facts?.countryCode === facts.countryCode);
-  if (inCountry) return 'One of them is in the same country, none in the same network.';
-  if (up.some((other) => other.facts === undefined)) return '';
-  return 'None of them is in the same country or network.';
+  if (inCountry) {
+    const noNetwork = up.length === 1 ? ', not in the same network' : ', none in the same network';
+    return `${who} is in the same country${arePlaced ? noNetwork : ''}.`;
+  }
+  if (!arePlaced) return '';
+  return `${up.length === 1 ? 'It is not' : 'None of them is'} in the same country or network.`;
 }
 
 function downSome(down: readonly ProbeResult[], counted: readonly ProbeResult[]): FindingDraft {
@@ -183,11 +190,10 @@ function downSome(down: readonly ProbeResult[], counted: readonly ProbeResult[])
   const isShared = counted.some(
     (probeResult) => !down.includes(probeResult) && probeResult.facts?.countryCode === country,
   );
-  const common =
-    place === undefined || !isShared
-      ? 'They share no place, network or address that is theirs alone.'
-      : `They are ${place}, where others have an answer.`;
-  const text = `It fails from ${down.length} of ${counted.length} probes (${listed(probesOf(down))}): ${reasonsOf(down)}. ${common}${addressesOfTheirOwn(down, counted)}`;
+  const arePlaced = counted.every(({ facts }) => facts !== undefined);
+  const nothing = arePlaced ? ' They share no place, network or address that is theirs alone.' : '';
+  const common = place === undefined || !isShared ? nothing : ` They are ${place}, where others have an answer.`;
+  const text = `It fails from ${down.length} of ${counted.length} probes (${listed(probesOf(down))}): ${reasonsOf(down)}.${common}${addressesOfTheirOwn(down, counted)}`;
   const severity = down.length * 2 >= counted.length ? 'critical' : 'warning';
   return buildFinding('down_some', severity, down, text, listed(probesOf(down)));
 }

@@ -594,6 +594,25 @@ describe('the headline', () => {
       summaryOf('http', each('fra-1 ber-1', http(200))),
     ],
     [
+      'example.com is 203.0.113.1 (one of its 2 addresses), AS64512 (Target Net), as seen from the one probe asked.',
+      summaryOf('info', {
+        'fra-1': info({ addresses: ['203.0.113.1', '203.0.113.2'], asn: 'AS64512', asName: 'Target Net' }),
+      }),
+    ],
+    [
+      'example.com is 203.0.113.1 and 203.0.113.2 (2 of its 3 addresses), as seen from both probes.',
+      summaryOf('info', {
+        'fra-1': info({ addresses: three }),
+        'ber-1': info({ ip: '203.0.113.2', addresses: three }),
+      }),
+    ],
+    [
+      'https://example.com/ (203.0.113.1, one of its 20 IPv4 addresses) answers with status 200 from the one probe asked (first byte 80 ms, total 85 ms).',
+      summaryOf('http', {
+        'fra-1': http(200, { addresses: Array.from({ length: 20 }, (_, index) => `203.0.113.${index + 1}`) }),
+      }),
+    ],
+    [
       '203.0.113.1 is AS64512 (Target Net), as seen from the one probe asked.',
       summaryOf('info', { 'fra-1': info({ asn: 'AS64512', asName: 'Target Net' }) }, { host: '203.0.113.1' }),
     ],

@@ -3,6 +3,9 @@ import { addressSchema, Type, type Target } from '@vantage/contract';
 /** Limit of the field `addresses` below. */
 export const MAX_RESULT_ADDRESSES = 20;
 
+/** Limit of the field `addresses` of http and info. */
+export const MAX_LISTED_ADDRESSES = 32;
+
 /** Result field of the types that measure one address of a name. */
 export const addressesField = {
   addresses: Type.Array(addressSchema, {

@@ -223,6 +223,17 @@ describe('a comparison of two traces names', () => {
   });
 });
 
+const addressesFrom = (first: number, length: number) =>
+  Array.from({ length }, (_, index) => `192.0.2.${index + first}`);
+
+describe('a comparison names', () => {
+  it('other ones of as many addresses as a result of http holds whole', () => {
+    const [a, b] = [1, 2].map((first) => http(200, { addresses: addressesFrom(first, 31) }));
+
+    expect(pair('http', a!, b!).sentence).toBe('Addresses without 192.0.2.1, with 192.0.2.32 in addition (fra-1).');
+  });
+});
+
 describe('a comparison does not name', () => {
   it.each<[string, Parameters<typeof pair>[0], object, object]>([
     ['equal results', 'ping', ping([20, 21, 20, 22]), ping([20, 21, 20, 22])],
@@ -265,8 +276,14 @@ describe('a comparison does not name', () => {
     [
       'other ones of more addresses than a result has',
       'http',
-      http(200, { addresses: Array.from({ length: 20 }, (_, index) => `192.0.2.${index + 1}`) }),
-      http(200, { addresses: Array.from({ length: 20 }, (_, index) => `192.0.2.${index + 2}`) }),
+      http(200, { addresses: addressesFrom(1, 32) }),
+      http(200, { addresses: addressesFrom(2, 32) }),
+    ],
+    [
+      'other ones of more addresses than that of a ping has',
+      'ping',
+      ping([20, 21], { addresses: addressesFrom(1, 20) }),
+      ping([20, 21], { addresses: addressesFrom(2, 20) }),
     ],
   ])('%s', (_what, type, a, b) => {
     const { result, sentence } = pair(type, a, b);

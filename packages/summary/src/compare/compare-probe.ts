@@ -107,7 +107,17 @@ function weighed(difference: DifferenceDraft, count: number): DifferenceDraft {
 }
 
 /** Subjects whose differences are doubted if the checks measured different addresses of a name. */
-const ofServer: ReadonlySet<DifferenceSubject> = new Set(['rtt', 'phase', 'loss', 'certificate']);
+const ofServer: ReadonlySet<DifferenceSubject> = new Set([
+  'outcome',
+  'state',
+  'status',
+  'redirect',
+  'certificate',
+  'protocol',
+  'rtt',
+  'phase',
+  'loss',
+]);
 
 function pathOf(a: ProbeResult, b: ProbeResult): Required<Pick<ProbeComparison, 'path' | 'differences'>> {
   const [[traceOfA], [traceOfB]] = [a, b].map((one) => tracesOf(ofType<'traceroute'>([one]))) as [

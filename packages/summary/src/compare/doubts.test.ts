@@ -122,6 +122,18 @@ describe('a comparison does not lay to the target', () => {
       ping([80, 82, 81, 80, 82], { ...at('192.0.2.2'), addresses: ['192.0.2.1', '192.0.2.2'] }),
     ],
     [
+      'versions of TLS',
+      'http',
+      http(200, { ...at('192.0.2.1'), addresses: ['192.0.2.1', '192.0.2.2'] }),
+      http(200, { ...at('192.0.2.2'), addresses: ['192.0.2.1', '192.0.2.2'], tls: tls('01', { protocol: 'TLSv1.2' }) }),
+    ],
+    [
+      'statuses',
+      'http',
+      http(200, { ...at('192.0.2.1'), addresses: ['192.0.2.1', '192.0.2.2'] }),
+      http(204, { ...at('192.0.2.2'), addresses: ['192.0.2.1', '192.0.2.2'] }),
+    ],
+    [
       'phases',
       'http',
       http(200, { ...at('192.0.2.1'), addresses: ['192.0.2.1', '2001:db8::2'] }),

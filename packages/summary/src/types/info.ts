@@ -34,7 +34,7 @@ function differing(probeResults: readonly InfoResult[]): readonly FindingDraft[]
         'reverse_name_differs',
         'info',
         own,
-        `The address ${shown(ip)} has more than one reverse name; each probe shows one of them: ${seen}.`,
+        `The reverse name of ${shown(ip)} is not the same for all probes: ${seen}. An address may have several, of which each probe shows one.`,
       ),
     ];
   });

@@ -17,14 +17,13 @@ import {
 import { MAX_BODY_BYTES, MAX_REDIRECT_BODY_BYTES, MAX_KEPT_HEADERS } from '../../http-client/bounds.ts';
 import { deviationCodes } from '../../http-client/deviations.ts';
 import { headerErrors, MAX_REQUEST_HEADERS } from './request-headers.ts';
+import { MAX_LISTED_ADDRESSES } from '../../shared/address-fields.ts';
 import { httpRules, requestOf, MAX_TOKEN_BYTES, MAX_TOKEN_REQUESTS } from './request-rules.ts';
 import { certificateFields, tlsSchema } from '../../tls/schema.ts';
 
 /** Default limit of bytes read from a body. */
 export const DEFAULT_BODY_BYTES = 64 * 1024;
 
-/** Limit of the stored addresses of a name. */
-export const MAX_ADDRESSES = 32;
 /** Limit of the stored addresses that accepted no connection. */
 const MAX_DEAD_ADDRESSES = 4;
 
@@ -241,7 +240,7 @@ export const http = defineCheckType({
       description: 'All requests of the check together, redirects included, in milliseconds: the sum of their totals.',
     },
     addresses: Type.Array(addressSchema, {
-      maxItems: MAX_ADDRESSES,
+      maxItems: MAX_LISTED_ADDRESSES,
       description:
         'Addresses that the name resolved to, in the order of the answers; `resolvedIp` is the measured one.',
     }),

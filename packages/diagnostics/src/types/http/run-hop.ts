@@ -7,7 +7,8 @@ import { timedOut } from '../../shared/classify-error.ts';
 import { boundText } from '../../shared/bounded-text.ts';
 import { connectFirst, type FirstConnected } from '../../sockets/connect-first.ts';
 import type { DiagnosticContext } from '../../diagnostic.ts';
-import { MAX_ADDRESSES, MAX_DEVIATIONS } from './contract.ts';
+import { MAX_LISTED_ADDRESSES } from '../../shared/address-fields.ts';
+import { MAX_DEVIATIONS } from './contract.ts';
 import { describeDeviation } from '../../http-client/deviations.ts';
 import { headFields, type Head } from '../../http-client/response-head.ts';
 import { sendHttp1 } from '../../http-client/http1.ts';
@@ -161,7 +162,7 @@ async function admit(
       return { failure: admission.failure };
     }
     record.resolved(admission.target.address);
-    record.add({ addresses: admission.target.addresses.slice(0, MAX_ADDRESSES) });
+    record.add({ addresses: admission.target.addresses.slice(0, MAX_LISTED_ADDRESSES) });
     record.done('dns', admission.target.resolveMs);
     return { target: admission.target, failure: null };
   } catch (error) {

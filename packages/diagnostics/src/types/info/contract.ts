@@ -1,7 +1,6 @@
 import { addressSchema, defineCheckType, familySchema, nullable, placeFields, Type } from '@vantage/contract';
 
-/** Limit of addresses in a result. */
-export const MAX_ADDRESSES = 32;
+import { MAX_LISTED_ADDRESSES } from '../../shared/address-fields.ts';
 
 export const info = defineCheckType({
   type: 'info',
@@ -15,7 +14,7 @@ export const info = defineCheckType({
   result: {
     ip: addressSchema,
     addresses: Type.Array(addressSchema, {
-      maxItems: MAX_ADDRESSES,
+      maxItems: MAX_LISTED_ADDRESSES,
       description: 'Every address of the name, in the order of the answers; `ip` is one of them.',
     }),
     hostname: nullable(Type.String({ maxLength: 256, description: 'The name of `ip` (PTR record).' })),

@@ -4,7 +4,8 @@ import { escapeText, roundMs, type Failure, type ParamsOf, type Target } from '@
 
 import { outcomeOf, timedOut } from '../../shared/classify-error.ts';
 import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
-import { MAX_ADDRESSES, type info } from './contract.ts';
+import { MAX_LISTED_ADDRESSES } from '../../shared/address-fields.ts';
+import type { info } from './contract.ts';
 
 type Info = typeof info;
 
@@ -24,7 +25,7 @@ export async function runInfo(params: ParamsOf<Info>, context: DiagnosticContext
     return { result: outcomeOf(admitted.failure), rt: null, resolvedIp: null, error: admitted.failure };
   }
   const { target } = admitted;
-  const known = { ip: target.address, addresses: target.addresses.slice(0, MAX_ADDRESSES) };
+  const known = { ip: target.address, addresses: target.addresses.slice(0, MAX_LISTED_ADDRESSES) };
   context.emitPartial(known);
   const name = await nameOf(target.address, context);
   const rt = isIP(target.host) !== 0 ? null : roundMs(target.resolveMs);

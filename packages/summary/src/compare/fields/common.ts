@@ -1,6 +1,6 @@
 import type { Difference } from '@vantage/contract';
-import { MAX_RESULT_ADDRESSES } from '@vantage/diagnostics/contract';
 
+import { isCutOff } from '../../cut-off.ts';
 import type { ProbeResult, SparseResultOf } from '../../probe-result.ts';
 import { unique } from '../../words.ts';
 import { differentSet, differentValue, uncertainly, withoutSamples, type DifferenceDraft } from '../difference.ts';
@@ -35,9 +35,9 @@ export function addressDifferences(a: ProbeResult, b: ProbeResult): readonly Dif
 }
 
 /** Addresses of the name; undefined if the result has none, or may not have all. */
-export function listOf({ result }: ProbeResult): readonly string[] | undefined {
-  const { addresses = [] } = result as SparseResultOf<'info'>;
-  return addresses.length === 0 || addresses.length >= MAX_RESULT_ADDRESSES ? undefined : unique(addresses);
+export function listOf(probeResult: ProbeResult): readonly string[] | undefined {
+  const { addresses = [] } = probeResult.result as SparseResultOf<'info'>;
+  return addresses.length === 0 || isCutOff(probeResult) ? undefined : unique(addresses);
 }
 
 /**
