@@ -76,10 +76,16 @@ function rcodes(telling: readonly DnsResult[]): readonly FindingDraft[] {
     telling.filter((probeResult) => answerClassOf(probeResult) === side);
   const [full, empty, missing, other] = [of('answers'), of('empty'), of('nxdomain'), of('other')];
   const all: FindingDraft[] = [];
-  if (missing.length > 0 && full.length + empty.length > 0) {
-    const isAlias = missing.every(({ result }) => classifiedAnswer(result)?.canonicalName !== null);
-    const what = isAlias ? 'The name that its aliases lead to' : 'The name';
-    const text = `${what} does not exist (NXDOMAIN) for ${naming(missing)}, and exists for ${naming([...full, ...empty])}.`;
+  const aliases = missing.filter(({ result }) => classifiedAnswer(result)?.canonicalName !== null);
+  // An alias alone does not tell whether the name exists that it leads to.
+  const existing = [...full, ...empty.filter(({ result }) => aliases.length === 0 || answerKindOf(result) !== 'alias')];
+  if (missing.length > 0 && existing.length > 0) {
+    const ofAlias =
+      aliases.length < missing.length
+        ? 'The name, or that to which its aliases lead,'
+        : 'The name that its aliases lead to';
+    const what = aliases.length === 0 ? 'The name' : ofAlias;
+    const text = `${what} does not exist (NXDOMAIN) for ${naming(missing)}, and exists for ${naming(existing)}.`;
     all.push(buildFinding('dns_nxdomain_some', 'warning', missing, text, 'the name does not exist for all'));
   }
   if (empty.length > 0 && full.length > 0) {
@@ -135,16 +141,16 @@ function answers(probeResults: readonly DnsResult[]): readonly FindingDraft[] {
   if (groups.length < 2) return [];
   const type = whole[0]!.result.recordType ?? '';
   const seen = tally(whole, (probeResult) => shown(answersOf(probeResult)!.join(' | '), 80));
-  const text = `There are ${groups.length} different sets of records: ${seen}. ${whyDifferent(type)}`;
+  const text = `There are ${groups.length} different sets of records: ${seen}. ${whyDifferent(type, whole[0]!.result.trace !== undefined)}`;
   return [buildFinding('dns_answers_differ', isUsuallyDifferent(type) ? 'info' : 'warning', whole, text)];
 }
 
-function whyDifferent(type: string): string {
+function whyDifferent(type: string, isTrace: boolean): string {
   if (placedTypes.has(type)) return 'That is usual where answers go by place or take turns.';
   if (madeTypes.has(type)) return 'That is usual where name servers sign their answers on the fly.';
   return (
-    'Records of this type are the same everywhere as a rule, unless a server makes them up for each client: name ' +
-    'servers may be out of step, or one of them may be wrong.'
+    'Records of this type are the same everywhere as a rule, unless a server makes them up for each client: ' +
+    `${isTrace ? '' : 'resolvers may still have those before a change, '}name servers may be out of step, or one of them may be wrong.`
   );
 }
 
@@ -160,7 +166,7 @@ function dnssec(probeResults: readonly DnsResult[]): readonly FindingDraft[] {
     );
     const cause =
       validated.length === 0
-        ? 'Signatures, keys or times of the zone are wrong, or those that it was given.'
+        ? `Signatures, keys or times of the zone are wrong, or those that it was given${failed.length === 1 ? ', or its clock' : ''}.`
         : `The resolvers of ${naming(validated)} say that they validated it: the resolver that fails, or the name server that it asked, may be wrong.`;
     const text = `The answer fails the validation of DNSSEC for the ${failed.length === 1 ? 'resolver' : 'resolvers'} of ${naming(failed)}. ${cause}${
       isAnswered ? ' Resolvers that do not validate still answer.' : ''

@@ -854,6 +854,30 @@ describe('a dns check', () => {
     expect(other).toBe('The name that its aliases lead to does not exist (NXDOMAIN) for fra-1, and exists for ber-1.');
   });
 
+  it.each([
+    [
+      'the resolvers of the probes',
+      undefined,
+      /: resolvers may still have those before a change, name servers may be /,
+    ],
+    ['the name servers', [], /for each client: name servers may be out of step, or one of them may be wrong\.$/],
+  ] as const)('says why records differ from %s', (_whom, trace, expected) => {
+    const mx = (host: string) =>
+      dns([`MX 10 ${host}`], { recordType: 'MX', ...(trace === undefined ? {} : { trace: [...trace] }) });
+    const summary = summaryOf('dns', { 'fra-1': mx('a.example.'), 'ber-1': mx('b.example.') });
+
+    expect(textOf(summary, 'dns_answers_differ')).toMatch(expected);
+  });
+
+  it.each([
+    ['fra-1', /those that it was given, or its clock\.$/],
+    ['fra-1 ber-1', /those that it was given\.$/],
+  ])('says what makes DNSSEC fail for %s', (probes, expected) => {
+    const failing = dns('SERVFAIL', { dnssec: { ad: false, verdict: 'validation_failed' } });
+
+    expect(textOf(summaryOf('dns', each(probes, failing)), 'dnssec_failed')).toMatch(expected);
+  });
+
   it('groups the probes by the set of answers', () => {
     const results = {
       ...each('fra-1 ber-1', dns(['A 192.0.2.2', 'A 192.0.2.1'])),

@@ -101,6 +101,13 @@ export const nameCases: FindingCases = {
       ['all say so', summaryOf('dns', each('fra-1 ber-1', dns('NXDOMAIN')))],
       ['the other could not say', summaryOf('dns', { 'fra-1': dns('NXDOMAIN'), 'ber-1': dns('SERVFAIL') })],
       [
+        'the other got the alias alone, not whether the name exists that it leads to',
+        summaryOf('dns', {
+          'fra-1': dns('NXDOMAIN', { answerKind: 'nxdomain', canonicalName: 'gone.example.' }),
+          'ber-1': dns(['CNAME gone.example.'], { answerKind: 'alias', canonicalName: 'gone.example.' }),
+        }),
+      ],
+      [
         'one has no records of the type, which says that the name exists',
         summaryOf('dns', { 'fra-1': dns([]), 'ber-1': dns(['A 192.0.2.1']) }),
       ],
