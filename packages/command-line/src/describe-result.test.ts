@@ -17,13 +17,6 @@ describe('a result in one line', () => {
     expect(line).toBe('192.0.2.1, 3 of 4 answered, 1.23 ms / 12.3 ms / 123 ms, jitter 0.50 ms');
   });
 
-  it('tells of a ping that runs what its last packet came to', () => {
-    const row = { seq: 1, rtt: 8, ttl: 60, from: '192.0.2.1', duplicate: false };
-
-    expect(describeResult('ping', { packets: [row] })).toBe('1 packet, 8.00 ms');
-    expect(describeResult('ping', { packets: [row, { ...row, seq: 2, rtt: null }] })).toBe('2 packets, lost');
-  });
-
   it.each([
     ['udp', false, { sent: 3, received: 1 }, '0 hops, the target answers echo requests, no later hop answered'],
     ['tcp', false, { sent: 3, received: 0 }, '0 hops, no later hop answered'],

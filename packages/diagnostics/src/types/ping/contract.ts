@@ -117,11 +117,17 @@ export const ping = defineCheckType({
     pingCount: count('Packets sent.'),
     pingCompleted: count('Packets that were answered in time.'),
     loss: nullable(
-      Type.Number({ minimum: 0, maximum: 1, description: 'Share of the packets sent that got no reply.' }),
+      Type.Number({
+        minimum: 0,
+        maximum: 1,
+        description:
+          'Share of the packets sent that got no reply; while the check runs, of those that are no longer awaited.',
+      }),
     ),
     packets: Type.Array(packetRow, {
       maxItems: 16 + MAX_DUPLICATE_ROWS,
-      description: 'One row per packet, with a null rtt if it was lost, and one more per duplicate.',
+      description:
+        'One row per packet, with a null rtt if it was lost, and one more per duplicate; while the check runs, none yet for packets that are still awaited.',
     }),
     clock: nullable(
       Type.Enum(['kernel', 'process'], {

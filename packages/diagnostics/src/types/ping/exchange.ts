@@ -31,21 +31,23 @@ const AFTER_ERROR_MS = 200;
  * Sends the packets of a ping check at an interval and collects replies, until no further reply is expected, the check
  * ends, or packets can no longer be sent. An ICMP error does not stop later packets: it may concern one packet only.
  *
- * @param onChange called with the state after each packet sent and received
+ * @param onChange called after each packet sent and received, with the state and whether a packet may still be answered
  */
 export function exchange(
   socket: PacketSocket,
   plan: ExchangePlan,
   signal: AbortSignal,
-  onChange: (state: Exchange) => void,
+  onChange: OnChange,
 ): Promise<Exchange> {
   return new PingSession(socket, plan, signal, onChange).run();
 }
 
+type OnChange = (state: Exchange, isAwaited: (packet: SentPacket) => boolean) => void;
+
 class PingSession {
   private readonly socket: PacketSocket;
   private readonly plan: ExchangePlan;
-  private readonly onChange: (state: Exchange) => void;
+  private readonly onChange: () => void;
   private readonly state: Exchange = {
     packets: [],
     reordered: 0,
@@ -67,10 +69,11 @@ class PingSession {
   private highestAnswered = 0;
   private onProgress = (): void => undefined;
 
-  constructor(socket: PacketSocket, plan: ExchangePlan, signal: AbortSignal, onChange: (state: Exchange) => void) {
+  constructor(socket: PacketSocket, plan: ExchangePlan, signal: AbortSignal, onChange: OnChange) {
     this.socket = socket;
     this.plan = plan;
-    this.onChange = onChange;
+    this.onChange = () =>
+      onChange(this.state, (packet) => !this.isOver && !isSettled(packet) && this.isAwaited(packet));
     this.signal = signal;
     this.believeSilence = onceCaughtUp(this.clock, plan.caughtUp);
     this.endsAtMs = performance.now() + plan.budgetMs;
@@ -155,7 +158,7 @@ class PingSession {
         sent.isDoubtful = false;
         sent.awaitedMs = clock.now();
         this.endIfComplete();
-        this.onChange(state);
+        this.onChange();
         this.onProgress();
       },
       (error: unknown) => this.fail(unsent(error, request)),
@@ -166,13 +169,13 @@ class PingSession {
     if (this.isOver) return;
     // Reading the clock notes a stall, after which the packet may have been read late.
     this.clock.now();
-    const { plan, state } = this;
+    const { plan } = this;
     const message = packet.protocol === 'icmp' ? parseIcmp(plan.target.family, packet.data) : undefined;
     if (message === undefined) return;
     if (message.kind === 'echo-reply') this.receiveReply(message, packet);
     else this.receiveError(message, packet);
     this.endIfComplete();
-    this.onChange(state);
+    this.onChange();
     this.onProgress();
   }
 

@@ -13,16 +13,21 @@ type Ping = typeof ping;
 export type Fields = Omit<Outcome<Ping>, 'result' | 'error'>;
 type Row = NonNullable<Fields['packets']>[number];
 
-/** @param target null if the name was not admitted */
+/**
+ * @param target null if the name was not admitted
+ * @param isAwaited true for a packet that may still be answered: it is counted as sent, and has no row yet
+ */
 export function pingFields(
   state: Exchange,
   target: Target | null,
   { size, ttl, dscp }: ParamsOf<Ping>['options'],
   context: DiagnosticContext<Ping>,
+  isAwaited: (packet: SentPacket) => boolean = () => false,
 ): Fields {
   const sent = state.packets.filter((packet) => !isLeftOut(packet));
   const packetsLeftOut = state.packets.filter((packet) => packet.isDoubtful && isLeftOut(packet)).length;
-  const rows = target === null ? [] : sent.flatMap((packet) => packetRows(packet, target, context));
+  const settled = sent.filter((packet) => !isAwaited(packet));
+  const rows = target === null ? [] : settled.flatMap((packet) => packetRows(packet, target, context));
   const answers = rows.filter((row) => !row.duplicate);
   const duplicates = rows.filter((row) => row.duplicate);
   const rtts = answers.flatMap(({ rtt }) => (rtt === null ? [] : [rtt]));
@@ -40,7 +45,7 @@ export function pingFields(
     ...stalledField(state.stalledMs),
     ...(packetsLeftOut > 0 ? { packetsLeftOut } : {}),
     ...(state.isAbandoned ? { packetsEnded: 'stream_closed' as const } : {}),
-    pingCount: answers.length,
+    pingCount: sent.length,
     pingCompleted: rtts.length,
     loss: answers.length === 0 ? null : roundMs(1 - rtts.length / answers.length),
     packets: rows.filter((row) => listed.has(row)),

@@ -689,6 +689,18 @@ describe('ping', () => {
     expect(partials).toContainEqual(expect.objectContaining({ pingCount: 2, pingCompleted: 2 }));
   });
 
+  it('calls no packet lost that may still be answered', async () => {
+    const shown: Parameters<NonNullable<TestContextOptions<typeof ping>['emitPartial']>>[0][] = [];
+    await virtualPing({
+      packets: fakePackets((sent) => [reply(sent, 300)], true),
+      emitPartial: (fields) => void shown.push(fields),
+    });
+
+    expect(shown).toContainEqual(expect.objectContaining({ pingCount: 2, pingCompleted: 0, packets: [], loss: null }));
+    expect(shown).toContainEqual(expect.objectContaining({ pingCount: 2, pingCompleted: 1, loss: 0 }));
+    expect(shown.filter(({ loss }) => (loss ?? 0) > 0)).toEqual([]);
+  });
+
   it('says which capability is missing', async () => {
     const unavailable = await runPing(params(TARGET), testContext<typeof ping>());
     const refusing = {

@@ -10,7 +10,7 @@ import type { ping } from './contract.ts';
 import { exchange } from './exchange.ts';
 import { pingFields, type Fields } from './fields.ts';
 import { isTelling, pingPayload } from './payload.ts';
-import type { Exchange } from './sent-packets.ts';
+import type { Exchange, SentPacket } from './sent-packets.ts';
 
 type Ping = typeof ping;
 
@@ -46,10 +46,10 @@ export async function runPing(params: ParamsOf<Ping>, context: DiagnosticContext
   };
   // One partial result for events in the same turn, such as a send and a quick reply.
   let due: NodeJS.Immediate | undefined;
-  const onChange = (state: Exchange): void => {
+  const onChange = (state: Exchange, isAwaited: (packet: SentPacket) => boolean): void => {
     due ??= setImmediate(() => {
       due = undefined;
-      context.emitPartial(pingFields(state, target, options, context));
+      context.emitPartial(pingFields(state, target, options, context, isAwaited));
     });
   };
   try {
