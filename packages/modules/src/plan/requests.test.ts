@@ -52,6 +52,8 @@ describe('the request of a module', () => {
     [`body: ${'ü'.repeat(8_193)}`, 'body', 'more than 16384 bytes'],
     ['headers: {Host: "a b"}', 'headers', 'neither a host'],
     ['headers: {Transfer-Encoding: chunked}', 'headers', 'governs the connection'],
+    ['{method: POST, body: a, headers: {Content-Length: "1"}}', 'headers', 'is set by the probe if there is a body'],
+    ['{method: POST, body: a, headers: {Expect: 100-continue}}', 'headers', 'sends at once'],
     ['headers: {User-Agent: "a\\nb"}', 'headers', 'is not valid'],
     [`headers: {${Array.from({ length: 65 }, (_, index) => `X-${index}: a`).join(', ')}}`, 'headers', 'more than 64'],
   ])('is refused by name and line: %s', (options, option, reason) => {

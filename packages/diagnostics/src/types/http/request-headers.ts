@@ -20,8 +20,8 @@ const hopByHop = [
 const refused = new Map([
   ['host', 'is made from the URL'],
   ['user-agent', 'says who measures'],
-  ['content-length', 'does not apply: no body is sent'],
-  ['expect', 'does not apply: no body is sent'],
+  ['content-length', 'is set by the probe if there is a body'],
+  ['expect', 'would delay a body, which the probe sends at once'],
   ...hopByHop.map((name) => [name, 'governs the connection, which belongs to the probe'] as const),
 ]);
 
