@@ -57,7 +57,7 @@ export const findingCodes = {
   certificate_revoked: 'The certificate is revoked.',
   certificate_untrusted: 'The certificate is not trusted.',
   certificate_browser_refused: 'Chromium refuses the certificate, and OpenSSL accepts it.',
-  certificate_staple_bad: 'The stapled OCSP response is missing or bad, so some browsers refuse the certificate.',
+  certificate_staple_bad: 'The stapled OCSP response is missing or bad, so some browsers may refuse the certificate.',
   certificate_fails_on_some: 'The certificate is refused by some probes and accepted by others.',
   certificate_differs: 'Probes got different certificates.',
   // HTTP.
@@ -65,9 +65,9 @@ export const findingCodes = {
   http_client_error: 'The target answered with a 4xx status.',
   http_status_differs: 'The target answered with different statuses.',
   http_redirect_failed: 'Redirects form a loop, exceed the limit, or lead to a refused target.',
-  http_redirects_elsewhere: 'The target redirects to another host.',
+  http_redirects_elsewhere: 'Redirects lead to another host.',
   http_redirects_unencrypted: 'A redirect leads from https to http, which is not encrypted.',
-  http_redirects_differ: 'The target redirects probes to different places.',
+  http_redirects_differ: 'Redirects lead probes to different places.',
   address_dead: 'An address of the name takes no connections, and another does.',
   http_body_unfinished:
     'The target answered, but the body of its answer did not end in time, or ends before its content coding does.',

@@ -31,7 +31,7 @@ function differing(probeResults: readonly ProbeResult[]): readonly FindingDraft[
   );
   // Redirects may lead to different hosts: only addresses of one host are compared.
   const hosts = families.flatMap((own) =>
-    groupBy(own, ({ result }) => redirectedHost(result as SparseResultOf<'http'>) ?? ''),
+    groupBy(withoutUnlisted(own), ({ result }) => redirectedHost(result as SparseResultOf<'http'>) ?? ''),
   );
   return hosts.flatMap(([host, own]) => {
     const groups = groupAddresses(own);
@@ -41,6 +41,20 @@ function differing(probeResults: readonly ProbeResult[]): readonly FindingDraft[
     const text = `${what} has different addresses for different probes: ${seen}.${byPlace(own, groups)}`;
     return [buildFinding('addresses_differ', 'info', own, text)];
   });
+}
+
+/**
+ * Leaves out probes that show one address, which others list with more: agents of earlier releases do not list all that
+ * they found.
+ */
+function withoutUnlisted(own: readonly ProbeResult[]): readonly ProbeResult[] {
+  const listed = new Set(own.filter(listsSeveral).flatMap((probeResult) => addressesOf(probeResult) ?? []));
+  return own.filter((probeResult) => listsSeveral(probeResult) || !listed.has(probeResult.result.resolvedIp ?? ''));
+}
+
+/** True if the result has all addresses; those of http and info always have. */
+function listsSeveral({ result }: ProbeResult): boolean {
+  return ((result as SparseResultOf<'info'>).addresses ?? []).length > 0;
 }
 
 /**

@@ -140,7 +140,7 @@ function positive(check: Check, probeResults: readonly ProbeResult[], up: readon
       return `${host} ${redirectionOf(up)}${statusOf(up)}`;
     case 'tcp':
     case 'udp':
-      return `Port ${portOf(probeResults)} of ${host} is open`;
+      return `Port ${portOf(probeResults)} of ${host} ${probeResults.every(isOpen) && up.length < probeResults.length ? 'answers as expected' : 'is open'}`;
     case 'dns':
       return resolved(host, recordTypeOf(probeResults), ofType<'dns'>(up));
     case 'traceroute':
@@ -167,7 +167,7 @@ function negative(check: Check, probeResults: readonly ProbeResult[], down: read
       return `${host} does not work`;
     case 'tcp':
     case 'udp':
-      return `Port ${portOf(probeResults)} of ${host} is not open`;
+      return `Port ${portOf(probeResults)} of ${host} is ${down.every(isOpen) ? 'open, and does not answer as expected' : 'not open'}`;
     case 'dns':
       return `${host} does not resolve (${recordTypeOf(probeResults)})`;
     case 'traceroute':
@@ -178,6 +178,11 @@ function negative(check: Check, probeResults: readonly ProbeResult[], down: read
     default:
       return `${host} does not answer`;
   }
+}
+
+/** True for an open port; of a module the target may not have held the dialogue. */
+function isOpen({ result }: ProbeResult): boolean {
+  return (result as SparseResultOf<'tcp'>).state === 'open';
 }
 
 /** True if all these probes failed when they resolved the host itself. Never for dns. */
@@ -271,6 +276,7 @@ function resolved(host: string, type: string, up: readonly ProbeResult<SparseRes
   const has = (kind: AnswerKind): boolean => read.some((answer) => answer?.kind === kind);
   if (has('answer')) return `${host} resolves (${type})`;
   if (up.some(({ result }) => isDelegated(result))) return `${host} is delegated, by the zone above it, as seen`;
+  if (has('alias') && has('nodata')) return `${host} has no records of type ${type} in the answers, as seen`;
   if (has('alias')) return `${host} is an alias, with no records of type ${type} in the answer, as seen`;
   const aliases = unique(read.flatMap((answer) => answer?.canonicalName ?? []));
   const [alias] = aliases;

@@ -58,7 +58,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   addresses_differ: rule(
     ['info'],
-    'Not dns. Of one family, probes have different addresses: the whole set (`addresses`), or `resolvedIp` if the name has only one; not of names with more addresses than a result holds. The text mentions if a country has two probes or more and those of one country always see the same.',
+    'Not dns. Of one family, probes have different addresses: the whole set (`addresses`), or `resolvedIp` if the name has only one; not of names with more addresses than a result holds, nor a single address that other probes list with more. The text mentions if a country has two probes or more and those of one country always see the same.',
   ),
   families_differ: rule(
     ['info'],

@@ -84,6 +84,11 @@ const three = ['203.0.113.1', '203.0.113.2', '203.0.113.3'];
 const ALIAS = 'gone.example';
 
 /** Fields of an http result whose last URL is behind a redirect from `plainHttp`. */
+/** An open port at which the dialogue of a module failed. */
+const unanswered = {
+  ...tcp('open'),
+  ...bad('connection_closed', { dialogue: { steps: 0, unmatched: true } }, { phase: 'response' }),
+};
 const dead = { address: '192.0.2.66', error: 'timed_out' as const, time: 4_000 };
 const expiredAbove = ofExpiredIssuer();
 const behind = (url: string) => ({ url, redirects: [redirectOf('http://example.com/')] });
@@ -592,6 +597,21 @@ describe('the headline', () => {
     [
       'https://example.com/ answers with status 200 from both probes (median first byte 80 ms, total 85 ms).',
       summaryOf('http', each('fra-1 ber-1', http(200))),
+    ],
+    [
+      'Port 443 of example.com is open, and does not answer as expected from the one probe asked: the connection was closed without an answer.',
+      summaryOf('tcp', { 'fra-1': unanswered }),
+    ],
+    [
+      'Port 443 of example.com answers as expected from 1 of 2 probes, and fails from fra-1: the connection was closed without an answer.',
+      summaryOf('tcp', { 'fra-1': unanswered, 'ber-1': { ...tcp('open'), dialogue: { steps: 1, unmatched: false } } }),
+    ],
+    [
+      'example.com has no records of type A in the answers, as seen from both probes.',
+      summaryOf('dns', {
+        'fra-1': dns([], { answerKind: 'nodata', canonicalName: null }),
+        'ber-1': dns(['CNAME www.example.'], { answerKind: 'alias', canonicalName: 'www.example.' }),
+      }),
     ],
     [
       'example.com is 203.0.113.1 (one of its 2 addresses), AS64512 (Target Net), as seen from the one probe asked.',

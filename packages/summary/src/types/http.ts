@@ -108,7 +108,7 @@ function redirects(probeResults: readonly HttpResult[]): readonly FindingDraft[]
   const elsewhere = probeResults.filter(({ result }) => leadsElsewhere(result));
   if (elsewhere.length > 0) {
     const hosts = unique(elsewhere.map(({ result }) => redirectUrl(result)!.host));
-    const text = `The target redirects ${naming(elsewhere)} to another host: ${listed(hosts.map((host) => shown(host)))}.`;
+    const text = `Redirects lead ${naming(elsewhere)} to another host: ${listed(hosts.map((host) => shown(host)))}.`;
     all.push(buildFinding('http_redirects_elsewhere', 'info', elsewhere, text));
   }
   all.push(...unencrypted(probeResults));
@@ -120,9 +120,7 @@ function redirects(probeResults: readonly HttpResult[]): readonly FindingDraft[]
   };
   if (new Set(redirected.map(placeOf)).size > 1) {
     const seen = tally(redirected, (probeResult) => shown(placeOf(probeResult), 160));
-    all.push(
-      buildFinding('http_redirects_differ', 'info', redirected, `The target redirects to different places: ${seen}.`),
-    );
+    all.push(buildFinding('http_redirects_differ', 'info', redirected, `Redirects lead to different places: ${seen}.`));
   }
   return all;
 }

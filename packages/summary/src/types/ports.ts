@@ -37,7 +37,7 @@ function states(probeResults: readonly PortResult[]): readonly FindingDraft[] {
     all.push(buildFinding('port_closed', 'warning', closed, text));
   }
   if (filtered.length > 0) {
-    const text = `The port is filtered for ${naming(filtered)}: packets to it are lost, a filter on the way or of the host drops or refuses them, or the host is away.`;
+    const text = `The port is filtered for ${naming(filtered)}: packets to it are lost, a filter on the way or of the host drops or refuses them, or the host is away or overloaded.`;
     all.push(buildFinding('port_filtered', 'warning', filtered, text));
   }
   const seen = new Set(told.map(({ result }) => result.state));
@@ -77,8 +77,8 @@ function silence(probeResults: readonly UdpResult[]): readonly FindingDraft[] {
   const silent = probeResults.filter(({ result }) => result.state === 'open|filtered');
   if (silent.length === 0) return [];
   const text =
-    `Nothing came back from the port to ${naming(silent)}: it is filtered, what listens there does not answer this question or ` +
-    `answers from another port, as TFTP does, or packets were lost. With UDP these look the same.${blindness(silent)}`;
+    `Nothing came back from the port to ${naming(silent)}: it is filtered, it is closed and the ICMP error did not come, what listens there ` +
+    `does not answer this question or answers from another port, as TFTP does, or packets were lost. With UDP these look the same.${blindness(silent)}`;
   return [buildFinding('udp_no_answer', 'info', silent, text)];
 }
 

@@ -43,10 +43,10 @@ export function findTls(probeResults: readonly HttpResult[]): readonly FindingDr
   }
   const unstapled = of(stapleFault);
   if (unstapled.length > 0) {
-    const text = `Some browsers, such as Firefox, refuse the certificate: ${why(stapleFault, unstapled)}.`;
+    const text = `Some browsers, such as Firefox, may refuse the certificate: ${why(stapleFault, unstapled)}.`;
     const isSent = unstapled.some(({ result }) => isStapled(result.tls!));
     const brief = isSent
-      ? 'with an OCSP response that browsers refuse'
+      ? 'with an OCSP response that browsers may refuse'
       : 'with a certificate that demands an OCSP response, which the server does not send';
     all.push(buildFinding('certificate_staple_bad', 'warning', unstapled, text, brief));
   }

@@ -150,7 +150,7 @@ describe('pings whose replies are all damaged, or shorter than what was sent', (
 describe('a UDP port without an answer', () => {
   it('may answer from another port, which the probe does not hear', () => {
     expect(textOf(summaryOf('udp', { 'fra-1': udp('open|filtered') }), 'udp_no_answer')).toBe(
-      'Nothing came back from the port to fra-1: it is filtered, what listens there does not answer this question or answers ' +
+      'Nothing came back from the port to fra-1: it is filtered, it is closed and the ICMP error did not come, what listens there does not answer this question or answers ' +
         'from another port, as TFTP does, or packets were lost. With UDP these look the same.',
     );
   });
@@ -484,6 +484,17 @@ describe('an http check', () => {
       'Chromium refuse one with Location headers that differ, as fra-1',
     );
     expect(textOf(summary, 'http_deviates')).not.toContain('overlook');
+  });
+
+  it('does not lay the redirect of another server to the target', () => {
+    const redirects = [redirectOf('https://example.com/', { location: 'https://b.example/' })];
+    const limited = { url: 'https://b.example/', statusCode: 301, location: 'http://c.example/', redirects };
+    const summary = summaryOf('http', { 'fra-1': bad('redirect_limit', limited) });
+
+    expect(textOf(summary, 'http_redirects_elsewhere')).toBe('Redirects lead fra-1 to another host: c.example.');
+    expect(textOf(summary, 'http_redirects_unencrypted')).toMatch(
+      /^Redirects lead fra-1 from https to http:\/\/c\.example,/,
+    );
   });
 
   it('takes no early hint for the begin of the answer', () => {

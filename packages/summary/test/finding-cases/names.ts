@@ -65,6 +65,10 @@ export const nameCases: FindingCases = {
       ],
       ['one has none', summaryOf('ping', { 'fra-1': good, 'ber-1': unresolved })],
       [
+        'one of an earlier release lists the measured one alone',
+        summaryOf('ping', { 'fra-1': good, 'ber-1': { ...good, addresses: ['203.0.113.1', '203.0.113.2'] } }),
+      ],
+      [
         'the name has more than a result holds',
         summaryOf('ping', {
           'fra-1': { ...good, addresses: addressesFrom(1) },

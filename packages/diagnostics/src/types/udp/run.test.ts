@@ -225,7 +225,7 @@ describe('a udp check', () => {
 
     expect(outcome).toMatchObject({ result: 'timeout', state: 'open|filtered' });
     expect(outcome.error?.message).toContain(
-      'Nothing came back from the port: it is open and silent, answers from another port (as TFTP does), or is filtered.',
+      'Nothing came back from the port: it is open and silent, answers from another port (as TFTP does), is filtered, or is closed',
     );
   });
 

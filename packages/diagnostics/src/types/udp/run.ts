@@ -159,7 +159,7 @@ function outcome(target: Target, sent: Fields, attempts: readonly Attempt[]): Ou
 
 /** The kernel drops answers from other ports, which nothing ties to the datagram. */
 const NO_ANSWER =
-  'Nothing came back from the port: it is open and silent, answers from another port (as TFTP does), or is filtered.';
+  'Nothing came back from the port: it is open and silent, answers from another port (as TFTP does), is filtered, or is closed and the ICMP error did not come.';
 
 function ended(failure: Failure, fields: Fields): Outcome<Udp> {
   return { result: outcomeOf(failure), rt: null, resolvedIp: null, error: failure, ...fields };
