@@ -155,6 +155,15 @@ describe('a mistake in a target', () => {
       ],
     ],
     [
+      'the port of a trace, which is an option',
+      ...(['traceroute', 'example.com:443'] as const),
+      /A traceroute check takes the port of its packets as an option/,
+      [
+        { type: 'tcp', host: 'example.com', port: 443 },
+        { type: 'traceroute', host: 'example.com' },
+      ],
+    ],
+    [
       'a path',
       ...(['tcp', 'example.com/a?b'] as const),
       /“\/a\?b” is part of a URL/,

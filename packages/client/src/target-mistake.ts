@@ -168,6 +168,7 @@ function lostOfUrl(typed: string, { type, hasPort }: Pick<TypeFacts, 'type' | 'h
 }
 
 function noPort(type: string): string {
+  if (type === 'traceroute') return 'A traceroute check takes the port of its packets as an option.';
   return `${/^[aeio]/.test(type) ? 'An' : 'A'} ${type} check has no port.`;
 }
 
