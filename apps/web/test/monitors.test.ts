@@ -224,6 +224,12 @@ describe('monitors on the page', () => {
     expect(second).toMatch(/fewer ways of a load balancer\.\s+load balancer · from \S+$/);
     expect(third).toMatch(/^Other changes from \S+, \S+$/);
     expect(await tab.page.evaluate(links)).toBe(3);
+    const marks = `[...document.querySelectorAll('.run-bars')].map((e) => e.querySelectorAll('.moved').length)`;
+    const ofProbes = ['ams-1', 'fra-1', 'lhr-1', 'mad-1', 'waw-1'].map(
+      (probe) => pathMonitor.pathChanges.filter(({ probes }) => probes.includes(probe)).length,
+    );
+    expect(await tab.page.evaluate(marks)).toEqual(ofProbes);
+    expect(await textOf(tab.page, '.run-rows .note')).toContain('Dashed line: path changed.');
 
     await tab.page.click('.path-changes button');
     await untilTrue(tab.page, `document.querySelectorAll('.path-changes > ul > li').length === 12`);

@@ -15,6 +15,8 @@ export function ProbeRuns({ monitor }: { readonly monitor: Monitor }): JSX.Eleme
   const oldestFirst = runs.toReversed();
   const [first, last] = [oldestFirst.at(0), oldestFirst.at(-1)];
   const isMarked = runs.some(({ scheduledAt }) => scheduledAt === since);
+  const moved = pathChangesOf(monitor);
+  const isMoved = runs.some(({ tick }) => [...moved.values()].some((ticks) => ticks.has(tick)));
   return (
     <Section
       title="Places"
@@ -22,7 +24,7 @@ export function ProbeRuns({ monitor }: { readonly monitor: Monitor }): JSX.Eleme
       note={
         first === undefined
           ? 'No run yet'
-          : `The last ${plural(runs.length, 'run')}. Full bar: failing. A bar is its check.`
+          : `The last ${plural(runs.length, 'run')}. Full bar: failing.${isMoved ? ' Dashed line: path changed.' : ''} A bar is its check.`
       }
     >
       <ul>
@@ -34,22 +36,13 @@ export function ProbeRuns({ monitor }: { readonly monitor: Monitor }): JSX.Eleme
               <div class="who">
                 <strong>{probe}</strong> <span class="note">{place}</span>
               </div>
-              <div class="how">
-                {at === undefined ? (
-                  <span class="note">not in the last run</span>
-                ) : (
-                  <>
-                    <Badge tone={probeTones[at.state] ?? 'mute'}>{at.state}</Badge>
-                    <span class="note" title={clockTime(at.since)}>
-                      since {ago(at.since, Date.now())}
-                    </span>
-                    {at.flapping ? <span class="reason">flapping</span> : null}
-                    {at.rtt === null ? null : <span class="note">{duration(at.rtt)}</span>}
-                    {at.loss === null || at.loss === 0 ? null : <span class="note">{percent(at.loss)} loss</span>}
-                  </>
-                )}
-              </div>
-              <RunBars probe={probe} runs={oldestFirst} changedAt={since} />
+              <ProbeState at={at} />
+              <RunBars
+                probe={probe}
+                runs={oldestFirst}
+                changedAt={since}
+                pathChangedAt={moved.get(probe) ?? new Set()}
+              />
               {at === undefined || at.reason === null ? null : <p class="note why">{at.reason}</p>}
             </li>
           );
@@ -68,4 +61,32 @@ export function ProbeRuns({ monitor }: { readonly monitor: Monitor }): JSX.Eleme
       )}
     </Section>
   );
+}
+
+function ProbeState({ at }: { readonly at: Monitor['probes'][string] | undefined }): JSX.Element {
+  return (
+    <div class="how">
+      {at === undefined ? (
+        <span class="note">not in the last run</span>
+      ) : (
+        <>
+          <Badge tone={probeTones[at.state] ?? 'mute'}>{at.state}</Badge>
+          <span class="note" title={clockTime(at.since)}>
+            since {ago(at.since, Date.now())}
+          </span>
+          {at.flapping ? <span class="reason">flapping</span> : null}
+          {at.rtt === null ? null : <span class="note">{duration(at.rtt)}</span>}
+          {at.loss === null || at.loss === 0 ? null : <span class="note">{percent(at.loss)} loss</span>}
+        </>
+      )}
+    </div>
+  );
+}
+
+/** Ticks at which the path had changed, by probe. */
+function pathChangesOf({ pathChanges = [] }: Partial<Pick<Monitor, 'pathChanges'>>): ReadonlyMap<string, Set<number>> {
+  const ticks = new Map<string, Set<number>>();
+  for (const { tick, probes } of pathChanges)
+    for (const probe of probes) ticks.set(probe, (ticks.get(probe) ?? new Set()).add(tick));
+  return ticks;
 }

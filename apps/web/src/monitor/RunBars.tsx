@@ -28,12 +28,15 @@ export function RunBars(props: {
   /** Oldest first. */
   readonly runs: readonly Run[];
   readonly changedAt: string | null;
+  /** Ticks at which the path from the probe had changed. */
+  readonly pathChangedAt: ReadonlySet<number>;
 }): JSX.Element {
-  const { probe, runs, changedAt } = props;
+  const { probe, runs, changedAt, pathChangedAt } = props;
   const { go } = useRouter();
   const states = runs.map(({ results }) => stateAt(results, probe));
   const count = (state: RunState): number => states.filter((one) => one === state).length;
-  const label = `${plural(runs.length, 'run')}: ${count('ok')} ok, ${count('failing')} failing, ${count('unmeasured')} unmeasured`;
+  const moved = runs.flatMap(({ tick }, index) => (pathChangedAt.has(tick) ? index : []));
+  const label = `${plural(runs.length, 'run')}: ${count('ok')} ok, ${count('failing')} failing, ${count('unmeasured')} unmeasured${moved.length === 0 ? '' : `; path changed at ${moved.length}`}`;
   return (
     <svg class="run-bars" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={label}>
       {runs.map((run, index) => {
@@ -58,17 +61,19 @@ export function RunBars(props: {
           </rect>
         );
       })}
-      <ChangeMark runs={runs} changedAt={changedAt} />
+      {moved.map((index) => (
+        <Mark key={index} class="moved" index={index} count={runs.length} />
+      ))}
+      <Mark class="change" index={runs.findIndex(({ scheduledAt }) => scheduledAt === changedAt)} count={runs.length} />
     </svg>
   );
 }
 
-/** A line at the run with which the state of the monitor changed. */
-function ChangeMark(props: { readonly runs: readonly Run[]; readonly changedAt: string | null }): JSX.Element | null {
-  const index = props.runs.findIndex(({ scheduledAt }) => scheduledAt === props.changedAt);
-  if (index < 0) return null;
-  const { x } = placeOf(index, props.runs.length);
-  return <line class="change" x1={x} x2={x} y1="0" y2={HEIGHT} />;
+/** A line before a run; none for a negative index. */
+function Mark(props: { readonly class: string; readonly index: number; readonly count: number }): JSX.Element | null {
+  if (props.index < 0) return null;
+  const { x } = placeOf(props.index, props.count);
+  return <line class={props.class} x1={x} x2={x} y1="0" y2={HEIGHT} />;
 }
 
 function stateAt(results: Run['results'], probe: string): RunState | undefined {
