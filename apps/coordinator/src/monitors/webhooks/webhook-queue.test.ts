@@ -184,9 +184,9 @@ describe('messages to webhooks', () => {
     const silent = Array.from({ length: 200 }, (_, index) => messageTo('silent.example', `msg_s${index}`));
     const well = Array.from({ length: 800 }, (_, index) => messageTo('well.example', `msg_w${index}`));
     await queue.add([...silent, ...well]);
+    // A message may come twice if the machine is so busy that its job seems abandoned.
     await until(() => new Set(received.flatMap(({ id }) => (id.startsWith('msg_w') ? [id] : []))).size === 800);
 
-    expect(received.filter(({ host }) => host === 'well.example')).toHaveLength(800);
     expect(most).toBe(10);
     // The other messages to the silent receiver are postponed, which is no attempt.
     await until(async () => (await redis.llen(`${QUEUE}:wait`)) === 0);
