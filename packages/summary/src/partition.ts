@@ -3,6 +3,7 @@ import type { Summary } from '@vantage/contract';
 import type { ProbeResult, SparseResultOf } from './probe-result.ts';
 import { failsByClock, isMisdatedAlone } from './clock.ts';
 import { answersSome } from './answers-some.ts';
+import { endsOnWay } from './ends-on-way.ts';
 import { thresholds } from './thresholds.ts';
 import { isUnanswered, answerKindOf } from './dns-answer.ts';
 import { isBodyUnfinished } from './unfinished.ts';
@@ -107,14 +108,16 @@ function evidenceOf(type: string, probeResult: ProbeResult, all: readonly ProbeR
 
 /**
  * Evidence of a trace that did not reach the target. Answers to its echo requests prove that the target is up, impaired
- * unless it merely limits its answers; else a loop counts as down. Cut by its time limit it proves nothing, unless it
- * sent `fullTtlAsked` packets per flow with the full TTL; nor does silence of a target that answered another trace of
- * the probe, or that leaves half or more of the packets of other probes unanswered.
+ * unless it merely limits its answers (not if the trace ended before it); else a loop counts as down. Cut by its time
+ * limit it proves nothing, unless it sent `fullTtlAsked` packets per flow with the full TTL; nor does silence of a target
+ * that answered another trace of the probe, or that leaves half or more of the packets of other probes unanswered.
  */
 function unreachedEvidence(result: SparseResultOf<'traceroute'>, all: readonly ProbeResult[]): Evidence {
   const others = all.filter((other) => other.result.resolvedIp === result.resolvedIp);
   const isCircle = goesRound(result);
-  if (answersEchoAlone(result)) return !isCircle && answersSome(others) ? 'up' : 'impaired';
+  if (answersEchoAlone(result)) {
+    return isCircle || !answersSome(others) || endsOnWay(result, others) ? 'impaired' : 'up';
+  }
   if (isCircle) return 'down';
   const { stopReason, fullTtl, flows = [] } = result;
   if (fullTtl?.answersOthers === true) return 'silent';

@@ -1,10 +1,13 @@
 import { buildFinding, type FindingDraft } from '../finding.ts';
 import { answersSome } from '../answers-some.ts';
+import { endsOnWay } from '../ends-on-way.ts';
 import { answersEchoAlone } from '../partition.ts';
 import { listed, naming } from '../words.ts';
 import { endReason, grouped, lastAnswer, probeResults } from './end-reason.ts';
 import { findSizeCuts, isCutBySize } from './mtu/size-cut.ts';
-import type { Trace } from './trace.ts';
+import { joinedPlaces } from './steps/places.ts';
+import { forkOf, routersPassed } from './stops.ts';
+import { placeKey, stepText, type Trace, type TraceResult } from './trace.ts';
 
 /**
  * Findings: probes get no answer although the target answers some packets of others, or another trace of the probe, so
@@ -27,15 +30,19 @@ export function cuts(traces: readonly Trace[]): readonly FindingDraft[] {
   const cut = traces.filter((trace) => endReason(trace) === 'cut');
   const byEcho = cut.filter((trace) => answersEchoAlone(trace.probeResult.result) && !isCutBySize(trace));
   const others = cut.filter((trace) => !byEcho.includes(trace) && !isCutBySize(trace));
-  const isShared = ({ target }: Trace): boolean =>
-    answersSome(probeResults(traces.filter((trace) => trace.target === target)));
+  const sameTarget = ({ target }: Trace): readonly TraceResult[] =>
+    probeResults(traces.filter((trace) => trace.target === target));
+  const ended = byEcho.filter((trace) => endsOnWay(trace.probeResult.result, sameTarget(trace)));
+  const unclear = byEcho.filter((trace) => !ended.includes(trace));
+  const isShared = (trace: Trace): boolean => answersSome(sameTarget(trace));
   return [
     ...findSizeCuts(cut),
+    ...endedWays(ended, routersPassed(traces)),
     ...echoAlone(
-      byEcho.filter((trace) => !isShared(trace)),
+      unclear.filter((trace) => !isShared(trace)),
       'warning',
     ),
-    ...echoAlone(byEcho.filter(isShared), 'info'),
+    ...echoAlone(unclear.filter(isShared), 'info'),
     ...cutShort(others),
   ];
 }
@@ -66,6 +73,26 @@ function echoAlone(traces: readonly Trace[], severity: 'warning' | 'info'): read
           ];
     const text = `The target answers ${asked} of ${who}, and no ${name} packet of the trace: ${why}it limits its answers, or one of several ways to it is broken. ${known}`;
     return buildFinding('path_cut', severity, probeResults(own), text, brief);
+  });
+}
+
+/**
+ * Findings: traces end on their way (`endsOnWay`), while the target answers the echo requests that accompany them: these
+ * go another way, or pass a filter.
+ *
+ * @param passed routers on paths that reach the target
+ */
+function endedWays(traces: readonly Trace[], passed: ReadonlySet<string>): readonly FindingDraft[] {
+  const keyOf = (trace: Trace): string => `${trace.probeResult.result.protocol ?? ''} ${placeKey(lastAnswer(trace)!)}`;
+  return grouped(traces, keyOf).map((own) => {
+    const { protocol } = own[0]!.probeResult.result;
+    const who = naming(probeResults(own));
+    const asked = `${own.length === 1 ? 'its' : 'their'} ${protocol === 'icmp' ? 'other ' : ''}echo requests`;
+    const where = joinedPlaces(own.map((trace) => stepText(lastAnswer(trace)!)));
+    const forks = joinedPlaces(own.flatMap((trace) => forkOf(trace, passed) ?? []).map(stepText));
+    const text = `Nothing answers the ${protocol?.toUpperCase() ?? ''} packets of ${who} from beyond ${listed(where, 3)}, while the target answers ${asked}. Packets of other probes pass ${listed(forks, 3)} too, go on by other routers, get answers of the hops behind, and reach the target: one of several parallel ways is broken, or a filter there drops these packets.`;
+    const brief = `the way from ${who} ends at ${where[0]!}`;
+    return buildFinding('path_cut', 'warning', probeResults(own), text, brief);
   });
 }
 

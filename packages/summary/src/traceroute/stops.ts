@@ -17,7 +17,7 @@ export function routersPassed(traces: readonly Trace[]): ReadonlySet<string> {
 }
 
 /** Last router shared with paths that reach the target, if this path continues by another router. */
-function forkOf({ steps }: Trace, passed: ReadonlySet<string>): Step | undefined {
+export function forkOf({ steps }: Trace, passed: ReadonlySet<string>): Step | undefined {
   const isPassed = ({ routers }: Step): boolean => routers.length > 0 && routers.every(({ ip }) => passed.has(ip));
   const last = steps.findLast((step) => step.routers.length > 0);
   return last === undefined || isPassed(last) ? undefined : steps.findLast(isPassed);

@@ -1,0 +1,46 @@
+import type { ProbeResult, SparseResultOf } from './probe-result.ts';
+import { thresholds } from './thresholds.ts';
+
+type Result = SparseResultOf<'traceroute'>;
+type Hop = NonNullable<Result['hops']>[number];
+
+/** Fewest silent hops in a row: fewer may be a router that answers nothing. */
+const SILENT_HOPS = 2;
+/** Fewest packets to these hops of the trace, and of the others. */
+const PACKETS = 5;
+
+/**
+ * True if a trace ended on its way: it left the way of traces that reach the target at a router which both passed, and
+ * behind its last router hops are silent to it at which routers answered the others. A limit of the target's answers
+ * does not explain that.
+ */
+export function endsOnWay(result: Result, others: readonly ProbeResult[]): boolean {
+  const hops = (result.hops ?? []).toSorted((a, b) => a.hop - b.hop);
+  const last = hops.findLast((hop) => hop.responders.length > 0);
+  if (last === undefined) return false;
+  const reaching = others.map((other) => other.result as Result).filter(({ reached }) => reached === true);
+  const passed = new Set(reaching.flatMap(({ hops: own = [] }) => own.flatMap(addressesOf)));
+  const isPassed = (hop: Hop): boolean => hop.responders.length > 0 && addressesOf(hop).every((ip) => passed.has(ip));
+  const fork = hops.findLast(isPassed);
+  if (fork === undefined || addressesOf(last).length === 0 || isPassed(last)) return false;
+  const shared = new Set(addressesOf(fork));
+  const alike = reaching.filter(({ hops: own = [] }) =>
+    own.some((hop) => addressesOf(hop).some((ip) => shared.has(ip))),
+  );
+  const ends = alike.flatMap(({ hops: own = [], resolvedIp }) =>
+    own.filter((hop) => addressesOf(hop).includes(resolvedIp ?? '')).map(({ hop }) => hop),
+  );
+  const isBetween = ({ hop }: Hop): boolean => hop > last.hop && hop < Math.min(...ends);
+  const silent = hops.filter(isBetween);
+  const own = silent.flatMap(({ rtts }) => rtts);
+  if (silent.length < SILENT_HOPS || own.length < PACKETS || own.some((rtt) => rtt !== null)) return false;
+  const answering = alike.flatMap(({ hops: theirs = [] }) => theirs.filter(isBetween).flatMap(({ rtts }) => rtts));
+  const lost = answering.filter((rtt) => rtt === null).length;
+  return answering.length >= PACKETS && lost <= answering.length * thresholds.sharedLoss;
+}
+
+/** The known addresses that answered at a hop; none if any is withheld. */
+function addressesOf({ responders }: Hop): readonly string[] {
+  const known = responders.flatMap(({ ip }) => ip ?? []);
+  return known.length === responders.length ? known : [];
+}
