@@ -12,6 +12,8 @@ describe('a program that starts', () => {
       'the server of the coordinator',
       ['apps/coordinator/src/server.ts', 'apps/coordinator/src/telemetry/telemetry.ts'],
     ],
+    ['the supervisor', ['apps/standalone/src/standalone.ts']],
+    ["the operator's commands", ['apps/coordinator/src/admin/doctor/check-proxies.ts']],
     ['an agent', ['apps/probe-agent/src/serve.ts', 'apps/probe-agent/src/open-runtime.ts']],
   ])('does not load the fetch of Node: %s', (_name, files) => {
     const program = `

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { get, type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -16,6 +16,9 @@ export interface Awaited {
   readonly report: (line: string) => void;
   readonly signal: AbortSignal;
 }
+
+/** An import of `node:http` would load Node's fetch, which costs CPU time and memory and is not needed. */
+const { get } = process.getBuiltinModule('node:http');
 
 /** Limit of the wait for the coordinator and the probes; after it, those probes suffice that have reported. */
 const READY_WITHIN_MS = 90_000;

@@ -1,10 +1,11 @@
-import { get as getHttp } from 'node:http';
 import { get as getHttps } from 'node:https';
 import { BlockList, isIP } from 'node:net';
 
 import type { TrustedProxies } from '../../app.ts';
 import { error, ok, warning, type DoctorFinding } from './finding.ts';
 
+/** An import of `node:http` would load Node's fetch, which costs CPU time at the start of each command. */
+const { get: getHttp } = process.getBuiltinModule('node:http');
 const ANSWERS_MS = 10_000;
 const CHECK = 'service.proxies';
 /** An address that belongs to no machine (RFC 5737). A service that shows it as the client's believes the header. */
