@@ -22,6 +22,12 @@ export async function openBrowser(args: readonly string[] = []): Promise<Browser
   });
 }
 
+/**
+ * Each page runs the scripts of the page and of axe from the start, and ends before the code of V8's optimising
+ * compilers has saved the CPU time that it takes to make.
+ */
+const SCRIPTS_ONCE = '--js-flags=--no-turbofan --no-maglev --always-sparkplug';
+
 /** The browser of a suite, whose tabs share one renderer process. */
 export interface SuiteBrowser {
   /**
@@ -38,7 +44,7 @@ export interface SuiteBrowser {
  * nothing, and the scripts are compiled again.
  */
 export async function openSuiteBrowser(): Promise<SuiteBrowser> {
-  const browser = await openBrowser(['--renderer-process-limit=1', '--disable-site-isolation-trials']);
+  const browser = await openBrowser(['--renderer-process-limit=1', '--disable-site-isolation-trials', SCRIPTS_ONCE]);
   const context = browser.defaultBrowserContext();
   // This page stays open, because the renderer process of the context ends with its last page.
   const [first] = await context.pages();
@@ -119,44 +125,50 @@ export async function textOf(page: Page, selector: string): Promise<string> {
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Accessibility violations by the rules of axe. */
-export async function axeViolations(page: Page): Promise<unknown> {
-  return runAxe(page, 'document', '{}');
+/**
+ * Accessibility violations by the rules of axe. Contrast, of which the examination takes more CPU time than all else
+ * together, is examined at one element of each kind: with the same style of text and the same backgrounds below it.
+ */
+export async function axeViolations(page: Page): Promise<readonly unknown[]> {
+  return runAxe(page, `{ resultTypes: ['violations'] }`);
+}
+
+/** Violations of the rule of contrast alone. */
+export async function contrastViolations(page: Page): Promise<readonly unknown[]> {
+  return runAxe(page, `{ resultTypes: ['violations'], runOnly: ['color-contrast'] }`);
 }
 
 /**
- * As `axeViolations`, for a page of thousands of elements: contrast, which takes axe long to examine, is examined at
- * one element of each kind, with the same style of text and the same backgrounds below it.
+ * Marks one element of each kind. What is below a positioned element does not follow from its ancestors, so each of
+ * these begins other kinds.
  */
-export async function axeViolationsOfKinds(page: Page): Promise<unknown> {
-  return [
-    await runAxe(page, 'document', `{ rules: { 'color-contrast': { enabled: false } } }`),
-    await contrastViolations(page),
-  ].flat();
-}
+const markKinds = `(() => {
+  const below = new Map([[null, '']]);
+  const kinds = new Map();
+  let positioned = 0;
+  for (const element of document.querySelectorAll('*')) {
+    const { color, fontSize, fontWeight, opacity, backgroundColor, backgroundImage, position } = getComputedStyle(element);
+    const own = [backgroundColor, backgroundImage, opacity].join();
+    let all = below.get(element.parentElement);
+    if (own !== 'rgba(0, 0, 0, 0),none,1') all += own;
+    if (position !== 'static' && position !== 'relative') all += (positioned += 1);
+    below.set(element, all);
+    const hasText = element.matches('input, select, textarea') || [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== '');
+    const kind = [color, fontSize, fontWeight, all].join();
+    if (hasText && !kinds.has(kind) && element.checkVisibility()) kinds.set(kind, element);
+  }
+  for (const element of kinds.values()) element.dataset.kind = '';
+})()`;
 
-/** Violations of the rule of contrast, at one element of each kind. */
-export async function contrastViolations(page: Page): Promise<readonly unknown[]> {
-  const kinds = `(() => {
-    const backgrounds = new Map([[null, '']]);
-    const kinds = new Map();
-    for (const element of document.querySelectorAll('*')) {
-      const { color, fontSize, fontWeight, opacity, backgroundColor, backgroundImage } = getComputedStyle(element);
-      const below = backgrounds.get(element.parentElement);
-      const own = [backgroundColor, backgroundImage, opacity].join();
-      const all = own === 'rgba(0, 0, 0, 0),none,1' ? below : below + own;
-      backgrounds.set(element, all);
-      const hasText = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== '');
-      if (hasText && element.checkVisibility()) kinds.set([color, fontSize, fontWeight, all].join(), element);
-    }
-    return [...kinds.values()];
-  })()`;
-  return runAxe(page, kinds, `{ runOnly: ['color-contrast'] }`);
-}
-
-async function runAxe(page: Page, what: string, options: string): Promise<readonly unknown[]> {
-  const run = `axe.run(${what}, { resultTypes: ['violations'], ...${options} }).then(({ violations }) =>
-    violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html, failureSummary }) => html + ' ' + failureSummary) })))`;
-  if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(axe);
+async function runAxe(page: Page, options: string): Promise<readonly unknown[]> {
+  if ((await page.evaluate('typeof axe')) === 'undefined') {
+    await page.evaluate(axe);
+    await page.evaluate(`axe.configure({ rules: [{ id: 'color-contrast', selector: '[data-kind]' }] })`);
+  }
+  await page.evaluate(markKinds);
+  const run = `axe.run(document, ${options}).then(({ violations }) => {
+    for (const element of document.querySelectorAll('[data-kind]')) delete element.dataset.kind;
+    return violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html, failureSummary }) => html + ' ' + failureSummary) }));
+  })`;
   return (await page.evaluate(run)) as readonly unknown[];
 }

@@ -10,7 +10,6 @@ import { startService, temporaryFolder, type Service } from '../../standalone/te
 import { startTargets, type Targets } from '../../standalone/test/targets.ts';
 import {
   axeViolations,
-  axeViolationsOfKinds,
   contrastViolations,
   here,
   openSuiteBrowser,
@@ -73,7 +72,7 @@ describe('the page of the whole service', () => {
     expect(await contrastViolations(tab.page)).toEqual([]);
     await tab.page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'light' }]);
 
-    expect(await axeViolationsOfKinds(tab.page)).toEqual([]);
+    expect(await axeViolations(tab.page)).toEqual([]);
     expect(tab.faults).toEqual([]);
     await tab.close();
   });
