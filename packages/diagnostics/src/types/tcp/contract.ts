@@ -23,6 +23,12 @@ import { tlsSchema } from '../../tls/schema.ts';
 /** Time one handshake of a client's check may take: enough for one SYN retransmission (RFC 6298, 1 s). */
 export const ATTEMPT_TIMEOUT_MS = 2_000;
 
+/**
+ * Most SYNs of a handshake: in `ATTEMPT_TIMEOUT_MS`, and in the 60 s of a module. Linux since 6.5 repeats the first ones
+ * each second (`tcp_syn_linear_timeouts`).
+ */
+const SYNS = { ofClient: 3, ofModule: 10 } as const;
+
 /** Limit of the steps of a dialogue. */
 export const MAX_DIALOGUE_STEPS = 32;
 /** Limit of one line to send, characters. */
@@ -130,9 +136,10 @@ export const tcp = defineCheckType({
   }),
   requiredOnSuccess: ['state', 'port', 'attempts'],
   needsRawSockets: false,
-  // Three SYNs, more than a client's check sends in an attempt; an ACK and a RST.
   traffic: (params) => {
-    const packets = params.options.attempts * 5;
+    const syns = timeoutOf(params) === undefined ? SYNS.ofClient : SYNS.ofModule;
+    // With an ACK and a RST.
+    const packets = params.options.attempts * (syns + 2);
     const more = dialogueOf(params) === undefined ? { packets: 0, bytes: 0 } : DIALOGUE_TRAFFIC;
     const bytes = packets * 2 * 80 + more.bytes;
     return trafficOverFamilies(params.options, { packets: packets + more.packets, bytes });

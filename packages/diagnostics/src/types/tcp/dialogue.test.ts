@@ -167,6 +167,9 @@ describe('the dialogue of a module', () => {
   it('is counted by the limits, and has the time of the scrape', () => {
     const plain = { host: 'a.example', port: 1, options: { attempts: 1 } };
     expect(tcp.traffic(params(1, [])).bytes).toBeGreaterThan(tcp.traffic(plain).bytes + 2 * MAX_DIALOGUE_BYTES);
+    // Ten SYNs in 60 s, an ACK and a RST.
+    const patient = { ...plain, rules: { timeoutMs: 60_000 } };
+    expect([plain, patient].map((asked) => tcp.traffic(asked).packets)).toEqual([5, 12]);
     expect(tcp.budgetMs(plain)).toBe(5_000);
     expect(tcp.budgetMs(params(1, []))).toBe(30_000);
   });
