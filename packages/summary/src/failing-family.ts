@@ -5,7 +5,7 @@ import { measurementsOf } from './measurements.ts';
 import type { Partition } from './partition.ts';
 import type { ProbeResult } from './probe-result.ts';
 import { reasonsOf } from './reasons.ts';
-import { isTold } from './told.ts';
+import { isTold, works } from './told.ts';
 import { naming } from './words.ts';
 
 /**
@@ -15,7 +15,7 @@ import { naming } from './words.ts';
 export function findFailingFamily({ up, down }: Partition): readonly FindingDraft[] {
   return ([4, 6] as const).flatMap((family) => {
     const own = up.flatMap((probeResult) => measurementsOf(probeResult)?.[family] ?? []).filter(isTold);
-    if (own.length === 0 || own.some(({ outcome }) => outcome === 'success')) return [];
+    if (own.length === 0 || own.some(works)) return [];
     if (!down.every((probeResult) => isOverAlone(family, probeResult))) return [];
     const failing = [...down, ...own];
     const others = up.length === 1 ? 'one other has' : `${up.length} others have`;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { bad, each, summaryOf, type Result } from '../test/cases.ts';
+import { bad, broken, each, summaryOf, type Result } from '../test/cases.ts';
 import { redirectOf } from '../test/redirect.ts';
 import { http, ping, tcp, tls, trace } from '../test/results.ts';
 
@@ -187,6 +187,18 @@ describe('probes that measured both families', () => {
       'degraded',
       expect.stringMatching(/, but IPv4 and IPv6 answer differently\.$/),
     ]);
+  });
+
+  it('fails for none if one of those that measured it got an answer', () => {
+    const answered = withSecond('http', http(200), { ...http(404), resolvedIp: '2001:db8::1' });
+    const first = {
+      ...http(503),
+      resolvedIp: '2001:db8::1',
+      otherFamily: { ...broken('family_unavailable'), family: 4 },
+    } as unknown as Result<'http'>;
+    const { findings } = summaryOf('http', { 'fra-1': first, 'nyc-1': answered });
+
+    expect(findings.map(({ code }) => code)).not.toContain('down_family');
   });
 
   it('name the size of the packets that fail', () => {

@@ -3,7 +3,7 @@ import type { Difference, Family } from '@vantage/contract';
 import { isUnmeasured } from './compare/fields/common.ts';
 import { measuredDifferences, weighedByFlows } from './compare/fields/of-type.ts';
 import { rotationDoubts } from './compare/rotation.ts';
-import { isAbsent, isAnswer, isHeard, isTold } from './told.ts';
+import { isAbsent, isHeard, isTold, works } from './told.ts';
 import { buildFinding, severityByShare, type FindingDraft } from './finding.ts';
 import { findFamilyPaths } from './family-paths.ts';
 import { measuredPart } from './measured-host.ts';
@@ -42,20 +42,17 @@ const isMeasured = ({ of }: Pair): boolean => families.every((family) => isTold(
 
 /** True if both are measured, and have the same outcome or an answer. */
 const isAlike = (pair: Pair): boolean =>
-  isMeasured(pair) &&
-  (pair.of[4].outcome === pair.of[6].outcome ||
-    families.every((family) => pair.of[family].outcome === 'success' || isAnswer(pair.of[family])));
+  isMeasured(pair) && (pair.of[4].outcome === pair.of[6].outcome || families.every((family) => works(pair.of[family])));
 
 function findBroken(type: string, pairs: readonly Pair[]): readonly FindingDraft[] {
   return families.flatMap((family) => {
     const isFailing = failsOver(type, family, pairs);
-    const broken = pairs.filter(({ of }) => of[otherOf(family)].outcome === 'success' && isFailing(of[family]));
+    const broken = pairs.filter(({ of }) => works(of[otherOf(family)]) && isFailing(of[family]));
     if (broken.length === 0) return [];
     const measured = pairs.filter(isMeasured).length;
     const reasons = reasonsOf(measuredOver(family, broken));
     const isAgreed = broken.length === measured && areOfTwoNetworks(measuredOver(family, broken));
-    const isKnownToWork =
-      pairs.some(({ of }) => of[family].outcome === 'success') || measuredOver(family, broken).every(isHeard);
+    const isKnownToWork = pairs.some(({ of }) => works(of[family])) || measuredOver(family, broken).every(isHeard);
     const doubt =
       isAgreed || isKnownToWork
         ? ''
@@ -73,8 +70,7 @@ function findBroken(type: string, pairs: readonly Pair[]): readonly FindingDraft
  * is up, or prove nothing. Of other types every measured result without success fails.
  */
 function failsOver(type: string, family: Family, pairs: readonly Pair[]): (measured: ProbeResult) => boolean {
-  if (type !== 'ping' && type !== 'traceroute')
-    return (one) => one.outcome !== 'success' && isTold(one) && !isAnswer(one);
+  if (type !== 'ping' && type !== 'traceroute') return (one) => !works(one) && isTold(one);
   const { down } = partitionByOutcome(type, measuredOver(family, pairs));
   return (one) => down.includes(one) && isTold(one);
 }

@@ -66,7 +66,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   family_broken: degrading(
     ['warning'],
-    'One of both measurements is a `success`, the other is none (of ping and traceroute: is down, as a check of this family alone; not an HTTP status below 500, nor NXDOMAIN, which are answers), and its error is not of the probe, `dns_no_address` or `family_unavailable`. The family of dns is that of the resolver or the name servers. It is laid to the target only if all see it, in two networks or more, and to the measured addresses if the name has others of the family.',
+    'One of both measurements is a `success` or an answer, the other is none (of ping and traceroute: is down, as a check of this family alone; not an HTTP status below 500, nor NXDOMAIN, which are answers), and its error is not of the probe, `dns_no_address` or `family_unavailable`. The family of dns is that of the resolver or the name servers. It is laid to the target only if all see it, in two networks or more, and to the measured addresses if the name has others of the family.',
   ),
   family_absent: rule(
     ['info'],

@@ -24,9 +24,14 @@ export function isAbsent({ result }: ProbeResult): boolean {
 }
 
 /** True for a failure that is an answer all the same: an HTTP status below 500, or that the name does not exist. */
-export function isAnswer({ result }: ProbeResult): boolean {
+function isAnswer({ result }: ProbeResult): boolean {
   const { error, statusCode = 500 } = result as SparseResultOf<'http'>;
   return (error?.code === 'http_status' && statusCode < 500) || answerKindOf(result) === 'nxdomain';
+}
+
+/** True if the target works over the family, as far as the measurement tells. */
+export function works(measured: ProbeResult): boolean {
+  return measured.outcome === 'success' || isAnswer(measured);
 }
 
 /** True if something came back over the family, so that it works at the probe. */

@@ -5,6 +5,7 @@ import { cases } from '@vantage/test-support/random/case-count';
 
 import { bad, each, ok, type Result } from '../../test/cases.ts';
 import { compared, comparedWithVerdict } from '../../test/compared.ts';
+import { misdated } from '../../test/misdated.ts';
 import { dns, http, info, lost, ping, tcp, tls, trace, udp } from '../../test/results.ts';
 import { seeded, type Random } from '../../test/generate.ts';
 
@@ -40,6 +41,14 @@ function textsOf(...[type, a, b]: Parameters<typeof pair>): readonly string[] {
 function pair(type: Parameters<typeof compared>[0], a: object, b: object) {
   return compared(type, { 'fra-1': a as Result<typeof type> }, { 'fra-1': b as Result<typeof type> });
 }
+
+/** A certificate that the check allowed although it was not valid by the clock of the probe, which is wrong. */
+const byWrongClock = ((): object => {
+  const { tls: misdatedTls, finishedAt } = misdated('tls_expired');
+  const [leaf] = http(200).tls!.chain;
+  const dates = { validFrom: misdatedTls!.chain[0]!.validFrom, validUntil: misdatedTls!.chain[0]!.validUntil };
+  return http(200, { finishedAt, tls: { ...misdatedTls!, chain: [{ ...leaf!, ...dates }] } });
+})();
 
 describe('a comparison names', () => {
   it.each<[string, Parameters<typeof pair>[0], object, object, readonly string[]]>([
@@ -226,8 +235,8 @@ describe('a comparison of two traces names', () => {
 const addressesFrom = (first: number, length: number) =>
   Array.from({ length }, (_, index) => `192.0.2.${index + first}`);
 
-describe('a comparison names', () => {
-  it('other ones of as many addresses as a result of http holds whole', () => {
+describe('a comparison of all addresses', () => {
+  it('names other ones of as many as a result of http holds whole', () => {
     const [a, b] = [1, 2].map((first) => http(200, { addresses: addressesFrom(first, 31) }));
 
     expect(pair('http', a!, b!).sentence).toBe('Addresses without 192.0.2.1, with 192.0.2.32 in addition (fra-1).');
@@ -273,6 +282,7 @@ describe('a comparison does not name', () => {
       http(200, { addresses: ['192.0.2.1', '192.0.2.2'] }),
       { ...http(200, { addresses: ['192.0.2.2', '192.0.2.1'] }), resolvedIp: '192.0.2.2' },
     ],
+    ['trust that a wrong clock of the probe denies', 'http', http(200), byWrongClock],
     [
       'other ones of more addresses than a result has',
       'http',

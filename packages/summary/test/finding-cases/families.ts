@@ -59,6 +59,10 @@ export const familyCases: FindingCases = {
         'the name server does not answer over IPv6',
         summaryOf('dns', { 'fra-1': both(records('192.0.2.1'), bad('timed_out', { recordType: 'A' })) }),
       ],
+      [
+        'IPv6 does not answer, and the server answers over IPv4 with a client error',
+        summaryOf('http', { 'fra-1': both(http(404), bad('timed_out', {}, { result: 'timeout', source: 'network' })) }),
+      ],
       ['IPv4 alone is refused', summaryOf('tcp', { 'fra-1': both({ ...tcp('open'), ...six }, tcp('closed')) })],
     ],
     absent: [

@@ -1,5 +1,6 @@
 import type { Difference } from '@vantage/contract';
 
+import { isMisdatedAlone } from '../../clock.ts';
 import type { SparseResultOf } from '../../probe-result.ts';
 import { shown } from '../../words.ts';
 import { differentTime, differentValue, type DifferenceDraft } from '../difference.ts';
@@ -34,8 +35,8 @@ function placeOf(url: string | null | undefined, base?: string): string | null |
   return parsed === null ? url : `${parsed.origin}${parsed.pathname}`;
 }
 
-function certificateDifferences({ tls: a }: Http, { tls: b }: Http): readonly Difference[] {
-  const [ofA, ofB] = [a?.chain[0], b?.chain[0]];
+function certificateDifferences(a: Http, b: Http): readonly Difference[] {
+  const [ofA, ofB] = [a.tls?.chain[0], b.tls?.chain[0]];
   if (ofA === undefined || ofB === undefined) return [];
   const text = `certificate ${certificateText(ofA)} → ${certificateText(ofB)}${keyText(ofA, ofB)}`;
   const [printOfA, printOfB] = [ofA.fingerprint256, ofB.fingerprint256];
@@ -43,12 +44,11 @@ function certificateDifferences({ tls: a }: Http, { tls: b }: Http): readonly Di
     ...differentValue({ subject: 'certificate', name: 'fingerprint256', label: '' }, printOfA, printOfB).map(
       (difference) => ({ ...difference, text }),
     ),
-    ...differentValue({ subject: 'certificate', name: 'authorized', label: 'certificate' }, trustOf(a!), trustOf(b!)),
+    ...differentValue({ subject: 'certificate', name: 'authorized', label: 'certificate' }, trustOf(a), trustOf(b)),
   ];
 }
 
-type Tls = NonNullable<Http['tls']>;
-type Certificate = Tls['chain'][number];
+type Certificate = NonNullable<Http['tls']>['chain'][number];
 
 /** States whether both certificates have the same key; empty if the key of one is not reported. */
 function keyText({ publicKey256: a }: Certificate, { publicKey256: b }: Certificate): string {
@@ -56,7 +56,10 @@ function keyText({ publicKey256: a }: Certificate, { publicKey256: b }: Certific
   return a === b ? ', with the same key' : ', with another key';
 }
 
-function trustOf({ authorized, authorizationError }: Tls): string {
+/** A wrong clock of the probe says nothing of the trust. */
+function trustOf(result: Http): string | undefined {
+  if (isMisdatedAlone(result)) return undefined;
+  const { authorized, authorizationError } = result.tls!;
   return authorized ? 'trusted' : `refused (${authorizationError ?? 'unknown reason'})`;
 }
 
