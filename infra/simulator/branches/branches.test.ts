@@ -292,7 +292,7 @@ describe('loss on all ways of a search', () => {
     const texts = await findingsOver(byPacket, { holes: ['first.1.0'] }, 'loss_at_target');
     const limited = await findingsOver(byPacket, { holes: ['first.1.0'] }, 'rate_limited_hop', all, 4 * RUNS);
     expect(limited.filter((text) => text !== '')).toEqual([]);
-    const named = texts.filter((text) => text.includes('A limit of answers does not explain that'));
+    const named = texts.filter((text) => text.includes('A limit of few answers a second does not explain that'));
 
     expect(named.length).toBeGreaterThanOrEqual(0.7 * RUNS);
   });

@@ -1,5 +1,6 @@
 import { thresholds } from './thresholds.ts';
 import type { ProbeResult, SparseResultOf } from './probe-result.ts';
+import { chanceOfMore } from './traceroute/chance.ts';
 
 /**
  * True if, in traces that reached the target, half or more of the packets to its hops, with the full TTL and in groups
@@ -18,4 +19,22 @@ export function answersSome(probeResults: readonly ProbeResult[]): boolean {
   });
   const lost = rows.filter((rtt) => rtt === null).length;
   return rows.length > lost && lost >= thresholds.lostPackets && lost >= rows.length / 2;
+}
+
+/**
+ * True if, of packets in groups after traces that reached the target, it answered the first ones more often than those
+ * that left with them, as a limit does, and left one that came alone unanswered, too: the first of a group, or one with
+ * the full TTL. A limit that probes share may then leave one of them without any answer.
+ */
+export function limitsAnswers(probeResults: readonly ProbeResult[]): boolean {
+  const reached = probeResults.map(({ result }) => result as SparseResultOf<'traceroute'>).filter((one) => one.reached);
+  const groups = reached.flatMap(({ spaced }) => (spaced === undefined || spaced.handshakes ? [] : spaced.groups));
+  const first = sampleOf(groups.flatMap((group) => group.slice(0, 1)));
+  const later = sampleOf(groups.flatMap((group) => group.slice(1)));
+  const alone = first.lost + sampleOf(reached.flatMap(({ fullTtl }) => fullTtl?.rtts ?? [])).lost;
+  return alone > 0 && chanceOfMore(later, first) <= thresholds.lossByChance;
+}
+
+function sampleOf(rtts: readonly (number | null)[]): { readonly sent: number; readonly lost: number } {
+  return { sent: rtts.length, lost: rtts.filter((rtt) => rtt === null).length };
 }

@@ -2,7 +2,7 @@ import type { Summary } from '@vantage/contract';
 
 import type { ProbeResult, SparseResultOf } from './probe-result.ts';
 import { failsByClock, isMisdatedAlone } from './clock.ts';
-import { answersSome } from './answers-some.ts';
+import { answersSome, limitsAnswers } from './answers-some.ts';
 import { endsOnWay } from './ends-on-way.ts';
 import { thresholds } from './thresholds.ts';
 import { isUnanswered, answerKindOf } from './dns-answer.ts';
@@ -110,7 +110,8 @@ function evidenceOf(type: string, probeResult: ProbeResult, all: readonly ProbeR
  * Evidence of a trace that did not reach the target. Answers to its echo requests prove that the target is up, impaired
  * unless it merely limits its answers (not if the trace ended before it); else a loop counts as down. Cut by its time
  * limit it proves nothing, unless it sent `fullTtlAsked` packets per flow with the full TTL; nor does silence of a target
- * that answered another trace of the probe, or that leaves half or more of the packets of other probes unanswered.
+ * that answered another trace of the probe, that leaves half or more of the packets of other probes unanswered, or that
+ * limits its answers to them.
  */
 function unreachedEvidence(result: SparseResultOf<'traceroute'>, all: readonly ProbeResult[]): Evidence {
   const others = all.filter((other) => other.result.resolvedIp === result.resolvedIp);
@@ -123,7 +124,7 @@ function unreachedEvidence(result: SparseResultOf<'traceroute'>, all: readonly P
   if (fullTtl?.answersOthers === true) return 'silent';
   const asked = (fullTtl?.rtts.length ?? 0) / Math.max(1, flows.length);
   if (stopReason === 'deadline' && asked < thresholds.fullTtlAsked) return 'silent';
-  return answersSome(others) ? 'silent' : 'down';
+  return answersSome(others) || limitsAnswers(others) ? 'silent' : 'down';
 }
 
 /** True for a trace whose packets went round in a circle: no limit of the target's answers explains their silence. */

@@ -119,8 +119,29 @@ describe('loss that groups prove of a target that limits its answers', () => {
 
     expect(lines(summary)).toEqual(['loss_at_target warning: fra-1']);
     expect(textOf(summary, 'loss_at_target')).toBe(
-      'Packets to the target are lost: of those sent after the trace fra-1 lost at least 2 of 40. A limit of answers does not explain that: later packets of a group were answered, and earlier ones were not. It may explain 23 more without an answer. Where they are lost is not proved.',
+      'Packets to the target are lost: of those sent after the trace fra-1 lost at least 2 of 40. A limit of few answers a second does not explain that: later packets of a group were answered, and earlier ones were not. It may explain 23 more without an answer. A limit of hundreds a second that others use up looks the same. Where they are lost is not proved.',
     );
     expect(summary.headline).toContain('but packets to it are lost: fra-1 lost at least 2 of 40');
+  });
+});
+
+describe('a target that one of three probes does not hear', () => {
+  const verdictWith = (groups: string, full: readonly (number | null)[]): string => {
+    const reached = resultOf('!!! !!! !!!', groups, { fullTtl: { rtts: [...full], icmp: null } });
+    const silent = trace(['198.51.100.9 1 1 1', '192.0.2.2 5 5 5', '* * *', '* * *'], {
+      stopReason: 'gap_limit',
+      fullTtl: { rtts: [null, null, null, null, null, null], icmp: null },
+    });
+    const summary = summaryOf('traceroute', { 'fra-1': reached, 'ber-1': reached, 'par-1': silent });
+    return `${summary.verdict} ${summary.findings.map(({ code }) => code).join(' ')}`;
+  };
+  const limited = '!!!! !!!. !!.. !!.. !!.. !!!.';
+
+  it.each([
+    ['may share a limit that leaves single packets of others unanswered', limited, [null, null, 9], 'up path_cut'],
+    ['is down there if the limit answers single packets', limited, [9], 'partial down_one_probe'],
+    ['is down there if packets are lost in any order', '!.!! !!!! .!!! !!.! !!!!', [null, 9], 'partial down_one'],
+  ])('%s', (_reason, groups, full, expected) => {
+    expect(verdictWith(groups, full)).toContain(expected);
   });
 });

@@ -149,7 +149,7 @@ describe('loss on a path', () => {
 
       expect(lines(summary)).toEqual(['loss_at_target warning: fra-1']);
       expect(textOf(summary, 'loss_at_target')).toContain(
-        'of those sent after the trace fra-1 lost at least 2 of 12. A limit of answers does not explain that',
+        'of those sent after the trace fra-1 lost at least 2 of 12. A limit of few answers a second does not explain that',
       );
       expect(summary.verdict).toBe('degraded');
       expect(summary.headline).toContain('but packets to it are lost: fra-1 lost at least 2 of 12');

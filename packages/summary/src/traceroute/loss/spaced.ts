@@ -120,7 +120,7 @@ export function findSpacedLoss(proved: readonly Trace[]): readonly FindingDraft[
     counts.map(({ probe, sent, lost, open }) => `${probe} lost ${open === 0 ? '' : 'at least '}${lost} of ${sent}`),
   );
   const open = counts.reduce((sum, one) => sum + one.open, 0);
-  const reason = `A limit of answers does not explain that: later packets of a group were answered, and earlier ones were not.${open === 0 ? '' : ` It may explain ${open} more without an answer.`}`;
+  const reason = `A limit of few answers a second does not explain that: later packets of a group were answered, and earlier ones were not.${open === 0 ? '' : ` It may explain ${open} more without an answer.`} A limit of hundreds a second that others use up looks the same.`;
   const text = `Packets to the target are lost: of those sent after the trace ${shares}. ${reason} Where they are lost is not proved.`;
   return [buildFinding('loss_at_target', 'warning', results, text, `packets to it are lost: ${shares}`)];
 }
