@@ -92,7 +92,7 @@ const pathEdge = Type.Object(
     inferred: Type.Optional(
       Type.Literal(true, {
         description:
-          'The packets of a flow met several routers at `from`, so that it is not known which of them led to `to`.',
+          'The packets of a flow met several routers at `from`, or a balancer may choose by packet: it is not known whether packets went from `from` to `to`.',
       }),
     ),
     sent: Type.Optional(packetCount('With `flows: "all"`: packets that were to end at `to`, of all probes together.')),

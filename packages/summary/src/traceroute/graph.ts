@@ -3,9 +3,10 @@ import type { PathEnd, Paths } from '@vantage/contract';
 import { byText } from '../probe-result.ts';
 import { canonicalPath } from './canonical.ts';
 import { deadWays } from './flows/dead-ways.ts';
+import { unsureLinks } from './flows/unsure-links.ts';
 import { circleOf, endReason } from './end-reason.ts';
 import { addEdge, addNode, edgesFrom, finished, type Draft, type Edges } from './drafts.ts';
-import { branchesOf, least, type Branch } from './multipath/branches.ts';
+import { branchesOf, least, reachedFrom } from './multipath/branches.ts';
 import { brokenWaysOf } from './multipath/broken-ways.ts';
 import { addressId, type WayNode } from './multipath/ways.ts';
 import { isSilent, targetIndex, type Router, type Step, type Trace, type Way } from './trace.ts';
@@ -34,6 +35,7 @@ export function mergePaths(first: readonly Trace[], others: readonly Trace[] = [
     const start = `probe:${probe}`;
     addNode(nodes, { ...blank(start), kind: 'probe' }, probe, 0, null);
     const dead = deadWays(trace);
+    const isUnsure = unsureLinks(trace);
     addBranches(nodes, edges, trace, targets);
     for (const way of trace.branching.length > 0 ? [] : trace.ways) {
       const hasTail =
@@ -47,10 +49,10 @@ export function mergePaths(first: readonly Trace[], others: readonly Trace[] = [
           addNode(nodes, nodeOf(id, step, router, targets), probe, step.hop, router?.rttMin ?? step.rttMin);
         }
       }
-      let from: readonly string[] = [start];
-      for (const { ids } of places) {
-        addEdges(edges, from, ids, probe);
-        from = ids;
+      for (const [index, { step, ids }] of places.entries()) {
+        const before = places[index - 1];
+        const isInferred = before !== undefined && (before.ids.length > 1 || isUnsure(before.step, step));
+        addEdges(edges, before?.ids ?? [start], ids, probe, isInferred);
       }
     }
     const brokenEnds = brokenWaysOf(trace.branching, trace.fullTtl).map(({ last: { id, kind } }) => {
@@ -99,13 +101,6 @@ function addBranches(
   }
 }
 
-function reachedFrom(start: string, branches: readonly Branch[]): ReadonlySet<string> {
-  const next = Map.groupBy(branches, ({ from }) => from);
-  const reached = new Set([start]);
-  for (const id of reached) for (const { to } of next.get(id) ?? []) reached.add(to);
-  return reached;
-}
-
 /** Hops of a flow up to its last answer, plus one for the silence beyond, if it ends there. */
 function placesOf(steps: readonly Step[], start: string, hasTail: boolean): readonly Place[] {
   const known = answeredOf(steps);
@@ -136,8 +131,13 @@ function idsOf(steps: readonly Step[], index: number, start: string): readonly s
  * Links two hops of one flow. If several routers answered at a hop, which one leads on is unknown: the most frequent
  * one is linked to all of the other hop, and the others to its first. No node links to itself.
  */
-function addEdges(edges: Edges, from: readonly string[], to: readonly string[], probe: string): void {
-  const isInferred = from.length > 1;
+function addEdges(
+  edges: Edges,
+  from: readonly string[],
+  to: readonly string[],
+  probe: string,
+  isInferred: boolean,
+): void {
   const pairs = [...to.map((id) => [from[0]!, id] as const), ...from.slice(1).map((id) => [id, to[0]!] as const)];
   for (const [a, b] of pairs) {
     if (a !== b) addEdge(edges, a, b, probe, isInferred, undefined);

@@ -49,6 +49,14 @@ function joined(a: Branch, b: Branch): Branch {
   };
 }
 
+/** Ids of the nodes to which links lead from the start. */
+export function reachedFrom(start: string, branches: readonly Branch[]): ReadonlySet<string> {
+  const next = Map.groupBy(branches, ({ from }) => from);
+  const reached = new Set([start]);
+  for (const id of reached) for (const { to } of next.get(id) ?? []) reached.add(to);
+  return reached;
+}
+
 export function least(a: number | null, b: number | null): number | null {
   return a === null ? b : Math.min(a, b ?? a);
 }

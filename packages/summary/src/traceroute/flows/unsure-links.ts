@@ -1,0 +1,68 @@
+import { circleOfFlow } from './circling-flows.ts';
+import type { Step, Trace, Way } from '../trace.ts';
+
+/** Repeats of flows at hops of several routers, each with the same answer, that prove a balancer by flow. */
+const REPEATS = 6;
+
+/**
+ * Returns whether a link between two neighbouring hops of a flow is unsure: several flows show it, but a balancer may
+ * choose by packet, so that the packets to the two hops took different ways. A router at two hops of a flow shows ways
+ * of different length, and each link from the first hop with several routers on is unsure. If the links between two
+ * hops cross, the ways may be as long, and these are unsure, unless repeats prove that the flows are steady.
+ */
+export function unsureLinks({ ways, branching }: Trace): (from: Step, to: Step) => boolean {
+  if (ways.length < 2 || branching.length > 0) return () => false;
+  const steps = ways.flatMap((way) => way.steps);
+  const routersAt = Map.groupBy(steps, ({ hop }) => hop);
+  const several = new Set(
+    [...routersAt].flatMap(([hop, own]) => (new Set(own.flatMap(addressesOf)).size > 1 ? [hop] : [])),
+  );
+  const first = ways.some((way) => isTwiceOnWay(way, ways)) ? Math.min(...several) : Infinity;
+  const crossed = isSteady(steps, several)
+    ? new Set<number>()
+    : new Set([...several].filter((hop) => isCrossed(hop, ways)));
+  return (from) => from.hop >= first || crossed.has(from.hop);
+}
+
+function addressesOf({ routers }: Step): readonly string[] {
+  return routers.map(({ ip }) => ip);
+}
+
+/**
+ * True if a router answers at two hops of a flow, and at one of them alone in another flow: a router that answers for
+ * the next hop as well does so in all flows.
+ */
+function isTwiceOnWay(way: Way, ways: readonly Way[]): boolean {
+  if (circleOfFlow(way).length > 0) return false;
+  const hopsOf = Map.groupBy(
+    way.steps.flatMap(({ hop, routers }) => routers.map(({ ip }) => ({ hop, ip }))),
+    ({ ip }) => ip,
+  );
+  return [...hopsOf].some(([ip, own]) => {
+    const hops = new Set(own.map(({ hop }) => hop));
+    const isOnce = ({ steps }: Way): boolean => {
+      const answered = steps.filter(({ hop, routers }) => hops.has(hop) && routers.length > 0);
+      const here = answered.filter((step) => addressesOf(step).includes(ip));
+      return here.length > 0 && here.length < answered.length;
+    };
+    return hops.size > 1 && ways.some(isOnce);
+  });
+}
+
+/** True if repeats show that no balancer chooses by packet: each packet of a flow met the same router. */
+function isSteady(steps: readonly Step[], several: ReadonlySet<number>): boolean {
+  const own = steps.filter(({ hop, routers }) => several.has(hop) && routers.length > 0);
+  const repeats = own.reduce((sum, { sent, lost }) => sum + sent - lost - 1, 0);
+  return own.every(({ routers }) => routers.length === 1) && repeats >= REPEATS;
+}
+
+/** True if one router of the hop leads to two of the next, one of which another router of the hop leads to as well. */
+function isCrossed(hop: number, ways: readonly Way[]): boolean {
+  const next = new Map<string, Set<string>>();
+  for (const { steps } of ways) {
+    const [from, to] = [hop, hop + 1].map((at) => steps.find((step) => step.hop === at)?.routers ?? []);
+    for (const { ip } of from!) next.set(ip, new Set([...(next.get(ip) ?? []), ...to!.map((one) => one.ip)]));
+  }
+  const all = [...next.values()];
+  return all.some((one) => one.size > 1 && all.some((other) => other !== one && [...other].some((ip) => one.has(ip))));
+}
