@@ -19,7 +19,13 @@ export interface AcceptedRequest {
 }
 
 export type Creation =
-  | { readonly created: true; readonly checkId: string; readonly probes: readonly string[] }
+  | {
+      readonly created: true;
+      readonly checkId: string;
+      readonly probes: readonly string[];
+      /** Number of these probes that are offline or stop, and get no job. */
+      readonly offline: number;
+    }
   /** Unknown probe names, or invalid locations. */
   | { readonly created: false; readonly reason: 'invalid'; readonly errors: readonly InputError[] }
   /** No online probe matches and supports the type. */

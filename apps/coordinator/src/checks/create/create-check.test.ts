@@ -60,6 +60,7 @@ describe('the creation of a check', () => {
       created: true,
       checkId: expect.stringMatching(/^[\w-]{22}$/),
       probes: ['nyc-1', 'fra-1'],
+      offline: 0,
     });
     const createdAt = Number(await bed.redis.hget(redisKeys.check(id), 'createdAt'));
     expect(Math.abs(createdAt - Date.now())).toBeLessThan(60_000);
@@ -167,7 +168,10 @@ describe('the creation of a check', () => {
   });
 
   it('completes a check of nothing but offline probes', async () => {
-    const check = await bed.read(await bed.start({ probes: ['off-1'] }));
+    const creation = await bed.create({ probes: ['off-1'] });
+    const check = await bed.read(creation.created ? creation.checkId : '');
+
+    expect(creation).toMatchObject({ probes: ['off-1'], offline: 1 });
 
     expect(check.status).toBe('completed');
     expect(Date.parse(check.completedAt!)).toBeGreaterThanOrEqual(Date.parse(check.createdAt));

@@ -93,7 +93,7 @@ async function createCheck(
     return { created: false, reason: 'not-admitted' };
   }
   counters.checksCreated += 1;
-  return { created: true, checkId: id, probes: [...selection.probes] };
+  return { created: true, checkId: id, probes: [...selection.probes], offline: selection.offline.size };
 }
 
 /**

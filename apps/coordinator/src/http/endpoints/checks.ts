@@ -29,6 +29,7 @@ import { untilGone } from '../until-gone.ts';
 import type { CompressedCache } from './compression.ts';
 import type { Endpoint } from './endpoint.ts';
 import { sendJson } from './send-json.ts';
+import { startMessage } from './start-message.ts';
 
 export interface CheckEndpointsOptions {
   readonly checks: Checks;
@@ -131,9 +132,7 @@ async function startCheck(
     if (creation.reason === 'no-probe') throw new HttpProblem('no-probe-available', creation.detail);
     throw new StoreUnavailable('the probes could not be read in time');
   }
-  const { checkId, probes } = creation;
-  const count = probes.length === 1 ? 'one probe' : `${probes.length} probes`;
-  return { checkId, message: `The ${accepted.checkType.type} check runs from ${count}.` };
+  return { checkId: creation.checkId, message: startMessage(accepted.checkType.type, creation) };
 }
 
 export function readCheck(options: CheckEndpointsOptions): Endpoint {

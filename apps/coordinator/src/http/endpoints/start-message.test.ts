@@ -1,0 +1,14 @@
+import { expect, it } from '@jest/globals';
+
+import { startMessage } from './start-message.ts';
+
+it.each([
+  [3, 0, 'The tcp check runs from 3 probes.'],
+  [2, 1, 'The tcp check runs from one probe; one probe is not available.'],
+  [5, 3, 'The tcp check runs from 2 probes; 3 probes are not available.'],
+  [1, 1, 'The tcp check runs from no probe; one probe is not available.'],
+])('a check of %i probes, of which %i are offline, is confirmed with the number that run it', (all, offline, text) => {
+  const probes = Array.from({ length: all }, (_, index) => `p-${index}`);
+
+  expect(startMessage('tcp', { probes, offline })).toBe(text);
+});
