@@ -31,7 +31,7 @@ interface HeadlineInput {
 /** The verdict, its main reason or time, and the silent and pending probes. */
 export function headlineOf(input: HeadlineInput): string {
   const { check, partition, verdict, findings } = input;
-  const limitation = verdict === 'degraded' ? limitationOf(findings) : undefined;
+  const limitation = verdict === 'degraded' ? limitationOf(check, findings, partition.up.length) : undefined;
   const ofPair = pairHeadline(check, partition, limitation, findings);
   if (ofPair !== undefined) return ofPair;
   const { pending, silent } = input.partition.counts;
@@ -65,7 +65,7 @@ function answerOf(input: HeadlineInput): string {
   }
   const answers = `${positive(check, input.probeResults, up)} ${fromAll(confirmingResults(check, up).length, counted.length, countedPhrase(partition))}`;
   if (verdict === 'up') return `${answers}${supplementOf(input)}${ofEchoAlone(check, up)}`;
-  if (verdict === 'degraded') return `${answers}, but ${limitationOf(findings)}`;
+  if (verdict === 'degraded') return `${answers}, but ${limitationOf(check, findings, up.length)}`;
   const scope = findings.find(({ code }) => code.startsWith('down_'))?.brief ?? countOf(down.length, 'probe');
   return `${answers}, and fails from ${scope}: ${reasonsOf(down)}`;
 }
@@ -122,9 +122,22 @@ function unknownOf({ check, probeResults, partition }: HeadlineInput): string {
  * The clause of the most severe finding above `info` that makes a target degraded, else of the most severe one with a
  * clause.
  */
-function limitationOf(findings: readonly FindingDraft[]): string {
+function limitationOf({ type }: Check, findings: readonly FindingDraft[], up: number): string {
   const why = findings.filter(({ severity, brief }) => severity !== 'info' && brief !== undefined);
-  return (why.find(({ code }) => findingRules[code].degrades) ?? why[0])?.brief ?? 'not as it should';
+  const finding = why.find(({ code }) => findingRules[code].degrades) ?? why[0];
+  if (finding?.brief === undefined) return 'not as it should';
+  return `${finding.brief}${OF_ALL.has(type) ? forSome(finding, up) : ''}`;
+}
+
+/** Types whose clauses do not say that they hold for some probes alone. */
+const OF_ALL: ReadonlySet<string> = new Set(['http', 'ping', 'tcp']);
+
+/** The probes for which the clause holds, if these are not all and it does not name them. */
+function forSome({ code, brief = '', probes }: FindingDraft, up: number): string {
+  const isNamed =
+    code.startsWith('family_') || probes.some((probe) => brief.includes(probe)) || / probes?\b/.test(brief);
+  if (isNamed || probes.length >= up) return '';
+  return ` for ${probes.length === 1 ? probes[0] : `${probes.length} of ${up} probes`}`;
 }
 
 function hostOf({ host }: Check): string {

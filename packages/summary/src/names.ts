@@ -26,7 +26,8 @@ function found(
 ): readonly FindingDraft[] {
   if (unresolved.length === 0) return [];
   const isBehindRedirect = ofType<'http'>(unresolved).some(({ result }) => redirectedTo(result) !== undefined);
-  const nothing = isBehindRedirect ? '' : ' Nothing was measured of the host itself.';
+  const subject = unresolved.length === 1 ? 'It' : 'They';
+  const nothing = isBehindRedirect ? '' : ` ${subject} measured nothing of the host itself.`;
   const did = unresolved.every(isWithoutFamily) ? 'found no address to measure' : 'could not resolve the name';
   const text = `${naming(unresolved)} ${did}: ${reasonsOf(unresolved)}.${nothing}${count}`;
   return [buildFinding('name_not_resolved', severity, unresolved, text)];

@@ -607,6 +607,17 @@ describe('the headline', () => {
       summaryOf('tcp', { 'fra-1': unanswered, 'ber-1': { ...tcp('open'), dialogue: { steps: 1, unmatched: false } } }),
     ],
     [
+      'https://example.com/ answers from all 3 probes, but with status 429 for fra-1.',
+      summaryOf('http', { 'fra-1': http(429), ...each('ber-1 nyc-1', http(200)) }),
+    ],
+    [
+      'https://example.com/ answers with status 200 from all 3 probes, but over a version of TLS that browsers refuse for 2 of 3 probes.',
+      summaryOf('http', {
+        ...each('fra-1 ber-1', http(200, { tls: tls('01', { protocol: 'TLSv1.1' }) })),
+        'nyc-1': http(200),
+      }),
+    ],
+    [
       'example.com has no records of type A in the answers, as seen from both probes.',
       summaryOf('dns', {
         'fra-1': dns([], { answerKind: 'nodata', canonicalName: null }),

@@ -15,7 +15,9 @@ export function findExpiry(probeResults: readonly HttpResult[]): readonly Findin
 function ofServers(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
   const soon = probeResults.filter(({ result }) => isSoon(daysOf(result)) && isInLastPart(result));
   if (soon.length === 0) return [];
-  const text = `The certificate that ${naming(soon)} saw${placeOf(soon)} expires ${whenOf(soon, daysOf)}.`;
+  const isOne = new Set(soon.map(({ result }) => result.tls?.chain[0]?.fingerprint256)).size === 1;
+  const [what, verb] = isOne ? ['The certificate', 'expires'] : ['The certificates', 'expire'];
+  const text = `${what} that ${naming(soon)} saw${placeOf(soon)} ${verb} ${whenOf(soon, daysOf)}.`;
   return [buildFinding('certificate_expires_soon', 'warning', soon, text)];
 }
 
@@ -50,8 +52,11 @@ function issuerDaysOf(result: SparseResultOf<'http'>): number | undefined {
 type DaysOf = (result: SparseResultOf<'http'>) => number | null | undefined;
 
 function whenOf(soon: readonly HttpResult[], daysOf: DaysOf): string {
-  const days = Math.min(...soon.map(({ result }) => daysOf(result)!));
-  return days === 0 ? 'in less than a day' : `in ${countOf(days, 'day')}`;
+  const days = soon.map(({ result }) => daysOf(result)!);
+  const [least, most] = [Math.min(...days), Math.max(...days)];
+  if (most === 0) return 'in less than a day';
+  if (least === 0) return `in less than ${most + 1} days`;
+  return least === most ? `in ${countOf(most, 'day')}` : `in ${least} to ${countOf(most, 'day')}`;
 }
 
 function placeOf(soon: readonly HttpResult[]): string {

@@ -163,7 +163,7 @@ function hostOf({ result }: HttpResult): string {
 function partly(faulty: readonly HttpResult[], accepted: readonly HttpResult[]): readonly FindingDraft[] {
   if (faulty.length === 0 || accepted.length === 0) return [];
   const text =
-    `TLS fails for ${naming(faulty)} and works for ${naming(accepted)}: a server that was left out of a change, ` +
+    `TLS fails for ${naming(faulty)} and works for ${naming(accepted)}: perhaps a server that was left out of a change, ` +
     'or something on the way that answers in the target’s place.';
   return [
     buildFinding(

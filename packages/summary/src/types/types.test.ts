@@ -133,7 +133,7 @@ describe('pings whose replies are all damaged, or shorter than what was sent', (
       'Replies came, and all of them damaged or shortened, so that they do not count: fra-1 3 of 4.',
     );
     expect(summary.headline).toBe(
-      'example.com answers pings from both probes, but its replies are damaged or shortened.',
+      'example.com answers pings from both probes, but its replies are damaged or shortened for fra-1.',
     );
   });
 
@@ -484,6 +484,23 @@ describe('an http check', () => {
       'Chromium refuse one with Location headers that differ, as fra-1',
     );
     expect(textOf(summary, 'http_deviates')).not.toContain('overlook');
+  });
+
+  it('has the days of all certificates that expire soon', () => {
+    const expiring = (print: string, daysLeft: number) => http(200, { tls: tls(print, { daysLeft }) });
+    const of = (...results: readonly ReturnType<typeof http>[]) =>
+      textOf(
+        summaryOf('http', Object.fromEntries(results.map((result, index) => [`fra-${index + 1}`, result]))),
+        'certificate_expires_soon',
+      );
+
+    expect(of(expiring('1', 3), expiring('2', 9), expiring('3', 60))).toBe(
+      'The certificates that 2 probes (fra-1 and fra-2) saw expire in 3 to 9 days.',
+    );
+    expect(of(expiring('1', 3), expiring('1', 3))).toBe(
+      'The certificate that 2 probes (fra-1 and fra-2) saw expires in 3 days.',
+    );
+    expect(of(expiring('1', 0), expiring('1', 1))).toMatch(/ expires in less than 2 days\.$/);
   });
 
   it('does not lay the redirect of another server to the target', () => {
