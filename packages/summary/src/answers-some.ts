@@ -1,6 +1,6 @@
 import { thresholds } from './thresholds.ts';
 import type { ProbeResult, SparseResultOf } from './probe-result.ts';
-import { chanceOfMore } from './traceroute/chance.ts';
+import { chanceOfMore, type Sample } from './chance.ts';
 
 /**
  * True if, in traces that reached the target, half or more of the packets to its hops, with the full TTL and in groups
@@ -35,6 +35,6 @@ export function limitsAnswers(probeResults: readonly ProbeResult[]): boolean {
   return alone > 0 && chanceOfMore(later, first) <= thresholds.lossByChance;
 }
 
-function sampleOf(rtts: readonly (number | null)[]): { readonly sent: number; readonly lost: number } {
+function sampleOf(rtts: readonly (number | null)[]): Sample {
   return { sent: rtts.length, lost: rtts.filter((rtt) => rtt === null).length };
 }

@@ -1,6 +1,6 @@
 import { median } from '../geography.ts';
 import { thresholds } from '../thresholds.ts';
-import { chanceOfMore, type Sample } from '../traceroute/chance.ts';
+import { chanceOfMore, type Sample } from '../chance.ts';
 
 /** A difference of times. */
 export interface TimeChange {

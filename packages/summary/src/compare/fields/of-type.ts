@@ -4,7 +4,7 @@ import type { AnswerKind } from '@vantage/diagnostics/contract';
 import { answerKindOf, dataOf } from '../../dns-answer.ts';
 import { hasDoubtfulSilence, hasDoubtfulTimes } from '../../stalled.ts';
 import { ofType, type ProbeResult, type SparseResultOf } from '../../probe-result.ts';
-import type { Sample } from '../../traceroute/chance.ts';
+import type { Sample } from '../../chance.ts';
 import {
   ANOTHER_WAY,
   differentSet,

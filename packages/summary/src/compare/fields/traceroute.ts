@@ -1,7 +1,7 @@
 import type { Difference, PathComparison } from '@vantage/contract';
 
 import { ofType, type ProbeResult, type SparseResultOf } from '../../probe-result.ts';
-import type { Sample } from '../../traceroute/chance.ts';
+import type { Sample } from '../../chance.ts';
 import { thresholds } from '../../thresholds.ts';
 import { unique } from '../../words.ts';
 import {

@@ -1,4 +1,4 @@
-import { chanceOfMore } from '../../traceroute/chance.ts';
+import { chanceOfMore } from '../../chance.ts';
 import { isSilent, type Step, type Trace, type Way } from '../../traceroute/trace.ts';
 
 /** One flow at one hop: the routers that answered it, the most frequent first; undefined if that is unknown. */

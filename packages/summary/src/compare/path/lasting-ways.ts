@@ -1,7 +1,7 @@
 import type { PathChange } from '@vantage/contract';
 
 import { thresholds } from '../../thresholds.ts';
-import { chanceOfMore } from '../../traceroute/chance.ts';
+import { chanceOfMore } from '../../chance.ts';
 import type { Trace } from '../../traceroute/trace.ts';
 import { changesAt, flowsAt, type HopFlows } from './missing-ways.ts';
 

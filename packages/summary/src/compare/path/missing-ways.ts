@@ -1,6 +1,6 @@
 import type { CanonicalPath, PathChange } from '@vantage/contract';
 
-import { chanceOfMore } from '../../traceroute/chance.ts';
+import { chanceOfMore } from '../../chance.ts';
 import type { Trace, Way } from '../../traceroute/trace.ts';
 import { thresholds } from '../../thresholds.ts';
 import { targetHopOf } from './flows.ts';

@@ -1,4 +1,4 @@
-import { chanceOfMore } from '../../traceroute/chance.ts';
+import { chanceOfMore } from '../../chance.ts';
 import type { Trace } from '../../traceroute/trace.ts';
 import { flowsAt } from './missing-ways.ts';
 

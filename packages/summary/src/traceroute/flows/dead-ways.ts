@@ -1,7 +1,7 @@
 import { buildFinding, type FindingDraft } from '../../finding.ts';
 import { groupBy } from '../../probe-result.ts';
 import { thresholds } from '../../thresholds.ts';
-import { chanceOfMore } from '../chance.ts';
+import { chanceOfMore } from '../../chance.ts';
 import { placesIn, sampleOf } from './samples.ts';
 import { areSurelySilent, farthestOf, lastOf, silentFlows } from './silent-flows.ts';
 import { isLimitLikely, weightOfLimits } from '../loss/limits.ts';

@@ -1,4 +1,4 @@
-import type { Sample } from '../chance.ts';
+import type { Sample } from '../../chance.ts';
 import type { Step } from '../trace.ts';
 
 /** The routers of a step; those with withheld addresses by their place among the responders of the hop. */

@@ -1,5 +1,5 @@
 import { thresholds } from '../../thresholds.ts';
-import { chanceOfMore, choices } from '../chance.ts';
+import { chanceOfMore, choices } from '../../chance.ts';
 import { isSilent, targetIndex, type Step, type Trace, type Way } from '../trace.ts';
 import { circleOfFlow } from './circling-flows.ts';
 import { placesIn, sampleOf } from './samples.ts';

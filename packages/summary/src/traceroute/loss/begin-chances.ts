@@ -1,4 +1,4 @@
-import { choices, type Sample } from '../chance.ts';
+import { choices, type Sample } from '../../chance.ts';
 
 /** Packets that expired at a router. */
 export interface Answers extends Sample {

@@ -1,5 +1,5 @@
 import { thresholds } from '../../thresholds.ts';
-import { chanceOfMore, type Sample } from '../chance.ts';
+import { chanceOfMore, type Sample } from '../../chance.ts';
 import { isSilent, type Step, type Trace } from '../trace.ts';
 
 /** A path to a target with loss: its hops up to the target, with the counted packets. */

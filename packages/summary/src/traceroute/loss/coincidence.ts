@@ -1,4 +1,4 @@
-import { choices } from '../chance.ts';
+import { choices } from '../../chance.ts';
 import type { Step, Trace } from '../trace.ts';
 
 interface Seen {

@@ -1,5 +1,5 @@
 import type { Path } from './begin.ts';
-import { chanceOfMore } from '../chance.ts';
+import { chanceOfMore } from '../../chance.ts';
 import { countedSteps } from '../counted-steps.ts';
 import { weightOfLimits } from './limits.ts';
 import { areSomeLimited, mayAllBeLimited, routersOf, type Routers } from './routers.ts';

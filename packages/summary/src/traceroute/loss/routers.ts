@@ -1,4 +1,4 @@
-import { chanceOfMore, choices, type Sample } from '../chance.ts';
+import { chanceOfMore, choices, type Sample } from '../../chance.ts';
 import { coincidence } from './coincidence.ts';
 import { countedSteps } from '../counted-steps.ts';
 import { weightOfOrder } from './limits.ts';

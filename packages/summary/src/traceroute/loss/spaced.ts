@@ -2,7 +2,7 @@ import { thresholds } from '../../thresholds.ts';
 import type { SparseResultOf } from '../../probe-result.ts';
 import { buildFinding, type FindingDraft } from '../../finding.ts';
 import { listed } from '../../words.ts';
-import { chanceOfMore, type Sample } from '../chance.ts';
+import { chanceOfMore, type Sample } from '../../chance.ts';
 import { isPacketwise } from '../multipath/dead-ends.ts';
 import { outageOf } from '../rounds/outage.ts';
 import { withoutPause } from '../rounds/pause.ts';

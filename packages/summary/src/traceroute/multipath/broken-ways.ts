@@ -1,6 +1,6 @@
 import type { SparseResultOf } from '../../probe-result.ts';
 import { thresholds } from '../../thresholds.ts';
-import { chanceOfMore, type Sample } from '../chance.ts';
+import { chanceOfMore, type Sample } from '../../chance.ts';
 import type { WayLink, WayNode } from './ways.ts';
 
 type FullTtl = SparseResultOf<'traceroute'>['fullTtl'];

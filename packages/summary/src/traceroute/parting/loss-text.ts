@@ -1,6 +1,6 @@
 import { listed, percent } from '../../words.ts';
 import type { Loss } from '../loss/begin.ts';
-import { chanceOfMore, type Sample } from '../chance.ts';
+import { chanceOfMore, type Sample } from '../../chance.ts';
 import { placeText, sharesOf } from '../loss/losses.ts';
 import { partingNetworkText, onwardText } from './network-text.ts';
 import { isSameRouter } from './same-router.ts';

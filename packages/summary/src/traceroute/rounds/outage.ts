@@ -5,7 +5,7 @@ import { listed } from '../../words.ts';
 import { lastAlive } from './alive.ts';
 import { mayBeStarved } from './starved.ts';
 import { lastOf, targetHopsOf } from './path-change.ts';
-import { chanceOfMore } from '../chance.ts';
+import { chanceOfMore } from '../../chance.ts';
 import { meaningOf, sentBy, type PathRefusal } from '../refusals.ts';
 import { placeKey, stepText, targetIndex, type Step, type Trace } from '../trace.ts';
 

@@ -1,7 +1,7 @@
 import { buildFinding, type FindingDraft } from '../../finding.ts';
 import { thresholds } from '../../thresholds.ts';
 import { listed } from '../../words.ts';
-import { chanceOfMore } from '../chance.ts';
+import { chanceOfMore } from '../../chance.ts';
 import { stepText, targetIndex, tracesOf, type Step, type Trace } from '../trace.ts';
 import { lastAlive, spanIn, type Span } from './alive.ts';
 import { isChangedPath } from './path-change.ts';
