@@ -282,6 +282,12 @@ describe('a comparison does not name', () => {
       http(200, { addresses: ['192.0.2.1', '192.0.2.2'] }),
       { ...http(200, { addresses: ['192.0.2.2', '192.0.2.1'] }), resolvedIp: '192.0.2.2' },
     ],
+    [
+      'which of the same addresses was looked up',
+      'info',
+      info({ addresses: ['203.0.113.1', '203.0.113.2'], asn: 'AS64500' }),
+      info({ ip: '203.0.113.2', addresses: ['203.0.113.2', '203.0.113.1'], asn: 'AS64501' }),
+    ],
     ['trust that a wrong clock of the probe denies', 'http', http(200), byWrongClock],
     [
       'other ones of more addresses than a result has',

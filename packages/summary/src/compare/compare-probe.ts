@@ -7,7 +7,7 @@ import { thresholds } from '../thresholds.ts';
 import { percent } from '../words.ts';
 import { certainly, differentValue, FEW_PACKETS, uncertainly, type DifferenceDraft } from './difference.ts';
 import { isMeasured, type EvidenceOf } from './evidence.ts';
-import { elsewhere, isElsewhere, outcomeDifferences } from './fields/common.ts';
+import { ELSEWHERE, elsewhere, isElsewhere, otherServer, outcomeDifferences } from './fields/common.ts';
 import { lossOf, measuredDifferences, requestDifferences, weighedByFlows } from './fields/of-type.ts';
 import { doubted, mayBeBalanced, pathFieldDifferences } from './fields/traceroute.ts';
 import { chanceOfLossChange, isBeyondChance, isLossChange } from './noise.ts';
@@ -95,7 +95,9 @@ function compareMeasurements(
     ...ofPath,
     ...(isDoubtful ? crossed.map(doubted) : crossed),
   ];
-  const placed = isElsewhere(a, b) ? all.map((one) => (ofServer.has(one.subject) ? elsewhere(one) : one)) : all;
+  const where = type === 'dns' ? otherServer(a, b) : isElsewhere(a, b) ? ELSEWHERE : undefined;
+  const placed =
+    where === undefined ? all : all.map((one) => (ofServer.has(one.subject) ? elsewhere(one, where) : one));
   // Silence that proves nothing may be loss.
   const differences = kinds.includes('silent') ? placed.map(({ chance: _chance, ...one }) => uncertainly(one)) : placed;
   return { differences, ...(path === undefined ? {} : { path }) };
@@ -106,12 +108,13 @@ function weighed(difference: DifferenceDraft, count: number): DifferenceDraft {
   return isBeyondChance(1, count, difference.chance ?? 1) ? certainly(difference) : difference;
 }
 
-/** Subjects whose differences are doubted if the checks measured different addresses of a name. */
+/** Subjects whose differences are doubted if the checks measured different addresses of a name, or asked other servers. */
 const ofServer: ReadonlySet<DifferenceSubject> = new Set([
   'outcome',
   'state',
   'status',
   'redirect',
+  'answers',
   'certificate',
   'protocol',
   'rtt',

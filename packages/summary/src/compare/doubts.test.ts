@@ -205,6 +205,31 @@ describe('a comparison of certificates', () => {
   });
 });
 
+describe('a comparison of dns answers', () => {
+  const from = (resolver: string | undefined, record: string, query = 20) =>
+    dns([record], { resolver, timings: { query, total: query }, resolvedIp: record.split(' ')[1]! } as never);
+
+  it('is unsure of those of different servers', () => {
+    const [a, b] = [from('192.0.2.53', 'A 192.0.2.1'), from('192.0.2.54', 'A 192.0.2.9')];
+
+    expect(pair('dns', a, b)).toEqual(['records 192.0.2.1 → 192.0.2.9, from another server?']);
+  });
+
+  it.each(['192.0.2.53', undefined])('does not take records for addresses that were measured: %s', (resolver) => {
+    const [a, b] = [from(resolver, 'A 192.0.2.1'), from(resolver, 'A 192.0.2.9', 900)];
+
+    expect(pair('dns', a, b)).toEqual(['records 192.0.2.1 → 192.0.2.9', 'query 20 ms → 900 ms, measured once each?']);
+  });
+
+  it('names the verdict of the validation', () => {
+    const validated = { dnssec: { ad: true, verdict: 'validated' as const } };
+
+    expect(pair('dns', dns(['A 192.0.2.1'], validated), dns(['A 192.0.2.1']))).toEqual([
+      'DNSSEC validated → not validated',
+    ]);
+  });
+});
+
 describe('a comparison of path MTUs', () => {
   const path = ['198.51.100.1 1', '203.0.113.1 9'];
 

@@ -53,9 +53,19 @@ export function isElsewhere(a: ProbeResult, b: ProbeResult): boolean {
   });
 }
 
-const ELSEWHERE = ', measured at different addresses';
+export const ELSEWHERE = ', measured at different addresses';
 
-/** Marks a difference between measurements of different addresses as uncertain: it may not be a change. */
-export function elsewhere({ chance: _chance, text, ...difference }: DifferenceDraft): DifferenceDraft {
-  return { ...uncertainly({ ...difference, text: `${withoutSamples(text)}${ELSEWHERE}` }) };
+/** The doubt of two dns results that are known to be of different servers; undefined otherwise. */
+export function otherServer(a: ProbeResult, b: ProbeResult): string | undefined {
+  const [ofA, ofB] = [a, b].map(({ result }) => (result as SparseResultOf<'dns'>).resolver ?? undefined);
+  return ofA === undefined || ofB === undefined || ofA === ofB ? undefined : ', from another server';
+}
+
+/**
+ * Marks a difference between measurements of different addresses or servers as uncertain: it may not be a change.
+ *
+ * @param where the doubt, at the end of the text
+ */
+export function elsewhere({ chance: _chance, text, ...difference }: DifferenceDraft, where: string): DifferenceDraft {
+  return { ...uncertainly({ ...difference, text: `${withoutSamples(text)}${where}` }) };
 }

@@ -1,13 +1,10 @@
 import type { Difference } from '@vantage/contract';
-import type { AnswerKind } from '@vantage/diagnostics/contract';
 
-import { answerKindOf, dataOf } from '../../dns-answer.ts';
 import { hasDoubtfulSilence, hasDoubtfulTimes } from '../../stalled.ts';
 import { ofType, type ProbeResult, type SparseResultOf } from '../../probe-result.ts';
 import type { Sample } from '../../chance.ts';
 import {
   ANOTHER_WAY,
-  differentSet,
   differentTime,
   differentValue,
   uncertainly,
@@ -16,7 +13,8 @@ import {
 } from '../difference.ts';
 import { chanceOfApart, rttChange } from '../noise.ts';
 import { addressDifferences } from './common.ts';
-import { httpDifferences, timeDifference } from './http.ts';
+import { dnsDifferences } from './dns.ts';
+import { httpDifferences } from './http.ts';
 import { answeredFlows, lossAtTarget, targetHop } from './traceroute.ts';
 
 /**
@@ -149,35 +147,10 @@ function stateDifferences(a: SparseResultOf<'tcp'>, b: SparseResultOf<'tcp'>): r
   return differentValue({ subject: 'state', label: 'port' }, a.state, b.state);
 }
 
-/**
- * Kinds of answers, undefined without one, whose records are not compared: they neither give nor deny those of the
- * name.
- */
-const recordless: ReadonlySet<AnswerKind | undefined> = new Set([
-  'error',
-  'filtered',
-  'referral',
-  'lame',
-  'malformed',
-  undefined,
-]);
-
-function dnsDifferences(a: SparseResultOf<'dns'>, b: SparseResultOf<'dns'>): readonly DifferenceDraft[] {
-  if (a.rcode === undefined || b.rcode === undefined || a.recordType !== b.recordType) return [];
-  const kind = { subject: 'answers', label: 'answer' } as const;
-  const codes = differentValue({ ...kind, name: 'rcode' }, a.rcode, b.rcode);
-  const kinds = differentValue({ ...kind, name: 'answerKind' }, answerKindOf(a), answerKindOf(b));
-  const isWhole = a.truncated !== true && b.truncated !== true;
-  // A server that fails or refuses does not deny records.
-  const isToldOf = [a, b].every((one) => !recordless.has(answerKindOf(one)));
-  const records = isToldOf
-    ? differentSet({ subject: 'answers', label: 'records', isCertain: isWhole }, dataOf(a), dataOf(b))
-    : [];
-  const what = codes.length > 0 ? codes : kinds;
-  return [...what, ...records, ...timeDifference('query', 'query', a.timings?.query, b.timings?.query)];
-}
-
 function placeDifferences(a: SparseResultOf<'info'>, b: SparseResultOf<'info'>): readonly Difference[] {
+  // One of the same addresses, of which one is looked up.
+  const isChoice = [a, b].every(({ addresses = [] }) => [a.ip, b.ip].every((ip) => addresses.includes(ip ?? '')));
+  if (isChoice && a.ip !== b.ip) return [];
   if (a.ip !== b.ip) return differentValue({ subject: 'addresses', name: 'ip', label: 'address' }, a.ip, b.ip);
   const subject = 'place';
   return [

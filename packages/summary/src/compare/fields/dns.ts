@@ -1,0 +1,40 @@
+import type { AnswerKind } from '@vantage/diagnostics/contract';
+
+import { answerKindOf, dataOf } from '../../dns-answer.ts';
+import type { SparseResultOf } from '../../probe-result.ts';
+import { differentSet, differentValue, type DifferenceDraft } from '../difference.ts';
+import { timeDifference } from './http.ts';
+
+/**
+ * Kinds of answers, undefined without one, whose records are not compared: they neither give nor deny those of the
+ * name.
+ */
+const recordless: ReadonlySet<AnswerKind | undefined> = new Set([
+  'error',
+  'filtered',
+  'referral',
+  'lame',
+  'malformed',
+  undefined,
+]);
+
+export function dnsDifferences(a: SparseResultOf<'dns'>, b: SparseResultOf<'dns'>): readonly DifferenceDraft[] {
+  if (a.rcode === undefined || b.rcode === undefined || a.recordType !== b.recordType) return [];
+  const kind = { subject: 'answers', label: 'answer' } as const;
+  const codes = differentValue({ ...kind, name: 'rcode' }, a.rcode, b.rcode);
+  const kinds = differentValue({ ...kind, name: 'answerKind' }, answerKindOf(a), answerKindOf(b));
+  const isWhole = a.truncated !== true && b.truncated !== true;
+  // A server that fails or refuses does not deny records.
+  const isToldOf = [a, b].every((one) => !recordless.has(answerKindOf(one)));
+  const records = isToldOf
+    ? differentSet({ subject: 'answers', label: 'records', isCertain: isWhole }, dataOf(a), dataOf(b))
+    : [];
+  const what = codes.length > 0 ? codes : kinds;
+  const validation = differentValue({ ...kind, name: 'dnssec', label: 'DNSSEC' }, validationOf(a), validationOf(b));
+  return [...what, ...records, ...validation, ...timeDifference('query', 'query', a.timings?.query, b.timings?.query)];
+}
+
+function validationOf({ dnssec }: SparseResultOf<'dns'>): string | undefined {
+  const verdict = dnssec?.verdict;
+  return verdict === 'unknown' ? undefined : verdict?.replace('_', ' ');
+}
