@@ -118,6 +118,55 @@ describe.each(['udp', 'tcp'] as const)('packets of %s in full size', (protocol) 
     expect(ports.map(({ identifier }) => identifier)).toContain(fullSized(fake, protocol)[0]!.identifier);
   });
 
+  /** Three ways behind the first router, one of which carries packets of up to this size. */
+  const ways = (seed: number, carried: number, answer: Sizes['answer'] = closed): Network => {
+    const next = numbers(seed * 7_919);
+    const chosen = new Map<string, number>();
+    return (sent) => {
+      const key = `${sent.protocol} ${sent.identifier}`;
+      const way = chosen.get(key) ?? next(3);
+      chosen.set(key, way);
+      if (sent.ttl > 2 && way === 0 && bytesOf(sent) > carried) return [];
+      return sent.ttl === 2 ? [expired(sent, router(20 + way), 10)] : over({ answer })(sent);
+    };
+  };
+
+  it.each([{ flows: 'all' as const }, { flows: 16, queries: 1 }])(
+    'are sent over each way, and vanish if one does not carry them: %j',
+    async (options) => {
+      for (let seed = 1; seed <= RUNS / 2; seed += 1) {
+        const { outcome, fake } = await traceOver(ways(seed, 1_300), { protocol, ...options }, inTime);
+
+        expect({ seed, fullSize: outcome.fullSize }).toEqual({ seed, fullSize: { bytes: 1_500, arrives: false } });
+        expect(fullSized(fake, protocol).length).toBeLessThanOrEqual(MAX_FULL_SIZE_PACKETS);
+      }
+      const { outcome, fake } = await traceOver(ways(1, 1_500), { protocol, ...options }, inTime);
+      expect(outcome.fullSize).toEqual({ bytes: 1_500, arrives: true });
+      expect(new Set(fullSized(fake, protocol).map(({ identifier }) => identifier)).size).toBe(3);
+    },
+  );
+
+  it.each([0.5, 1])(
+    'do not vanish on any of several ways if the target answers %d packets a second',
+    async (perSecond) => {
+      for (let seed = 1; seed <= RUNS / 2; seed += 1) {
+        let tokens = seed;
+        let lastMs: number | undefined;
+        const limited = (sent: FakeSent, rttMs: number): FakeAnswer | undefined => {
+          const now = performance.now();
+          tokens = Math.min(6, tokens + ((now - (lastMs ?? now)) * perSecond) / 1_000);
+          lastMs = now;
+          if (tokens < 1) return undefined;
+          tokens -= 1;
+          return closed(sent, rttMs);
+        };
+        const { outcome } = await traceOver(ways(seed, 1_500, limited), { protocol, flows: 'all' }, inTime);
+
+        expect({ seed, arrives: outcome.fullSize?.arrives ?? true }).toEqual({ seed, arrives: true });
+      }
+    },
+  );
+
   it('prove nothing if a router refuses them for another reason', async () => {
     const filter: Network = (sent) =>
       sent.protocol === protocol && bytesOf(sent) > 1_000 ? [unreachable(sent, 13, router(2))] : over({})(sent);

@@ -6,6 +6,7 @@ import { traceFlow, type FlowOptions, type TraceFlow } from '../probing/flow.ts'
 import type { ProbeLoopFlow } from '../probing/probe-loop.ts';
 import type { Trace } from '../probing/trace-state.ts';
 import { isLossy, rtOf } from '../hops/target-answers.ts';
+import { flowsByWay } from './flows-by-way.ts';
 import { attemptsOver } from './attempts.ts';
 import { MAX_WAIT_MS, prove, type Pairs, type Try } from './black-hole.ts';
 import { FIRST_BYTES } from './path-mtu.ts';
@@ -28,6 +29,8 @@ const SMALL_BYTES = { 4: 128, 6: 148 } as const;
  * probability of at most 1/5,000. They are sent a second apart, because a target may answer one packet a second.
  */
 const FULL_SIZE_PAIRS: Pairs = { first: ['large', 'small', 'small', 'large', 'small'], everyMs: 1_000 };
+/** Most packets to one flow. */
+const MOST_OF_FLOW = TRIES + 2 * FULL_SIZE_PAIRS.first.length;
 /** Minimum wait for an answer, in which a target that limits its answers may answer one again. */
 const MIN_WAIT_MS = 1_000;
 const WAIT_RTTS = 3;
@@ -39,18 +42,37 @@ export interface FullSizeOptions extends Omit<FlowOptions, 'identifier' | 'bytes
 
 /**
  * Sends packets of full size in a flow of the trace that reached the target: filters may drop large echo requests, and
- * load balancers may send other protocols over other paths. Null if it proves neither that they arrive nor that they
- * vanish.
+ * load balancers may send other protocols over other paths. While they arrive, flows that go other ways follow, as many
+ * as the packets allow. Null if it proves neither that they arrive nor that they vanish.
  *
- * @param flows those of the trace, which has ended: the socket of one of them is used
+ * @param flows those of the trace, which has ended: the sockets of some are used
  */
 export async function sendFullSize(
   trace: Trace,
   flows: readonly ProbeLoopFlow[],
+  options: FullSizeOptions,
+  bounds: Pick<DiagnosticContext, 'signal' | 'remainingMs'>,
+): Promise<FullSize | null> {
+  let maxPackets = options.maxPackets;
+  let known: FullSize | null = null;
+  for (const flow of flowsByWay(trace)) {
+    if (known !== null && maxPackets < MOST_OF_FLOW) break;
+    const onSent = (): void => void (maxPackets -= 1);
+    const found = await sendInFlow(trace, flows[flow]!, { ...options, maxPackets }, bounds, onSent);
+    if (found?.arrives !== true) return found ?? known;
+    known = known === null || found.bytes < known.bytes ? found : known;
+  }
+  return known;
+}
+
+/** @param onSent called for each packet */
+async function sendInFlow(
+  trace: Trace,
+  { socket, header }: ProbeLoopFlow,
   { maxPackets, reported, ...options }: FullSizeOptions,
   { signal, remainingMs }: Pick<DiagnosticContext, 'signal' | 'remainingMs'>,
+  onSent: () => void,
 ): Promise<FullSize | null> {
-  const { socket, header } = flows[flowOf(trace)]!;
   const shared = sharedSocket(socket, header, reported);
   const sized = sizedFlows({ ...options, identifier: socket.identifier });
   const { destination, family } = options;
@@ -77,6 +99,7 @@ export async function sendFullSize(
       return tryPacket(shared, packet, patienceMs, signal);
     },
     { signal, remainingMs },
+    onSent,
   );
   const found = await search(attempt, family, isLossy(trace), signal).catch(() => null);
   return isRefused ? null : found;
@@ -103,19 +126,6 @@ async function search(
     else return null;
   }
   return null;
-}
-
-/** A flow of the trace whose packets to the target were answered; the first that reached it if there is none. */
-function flowOf({ views }: Trace): number {
-  const whole = views.findIndex(
-    ({ reached, atEnd }) => reached && atEnd.every(({ answer }) => answer?.kind === 'target'),
-  );
-  return whole === -1
-    ? Math.max(
-        0,
-        views.findIndex(({ reached }) => reached),
-      )
-    : whole;
 }
 
 /** The packets of a flow by their size. Each size has its own cookie. */

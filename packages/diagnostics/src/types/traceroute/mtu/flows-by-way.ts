@@ -1,0 +1,24 @@
+import type { Trace } from '../probing/trace-state.ts';
+
+/**
+ * A flow whose packets to the target were answered (the first that reached it if there is none), then one for each other
+ * way: a flow that passed a router which none before it passed. Ways on which packets to the hops of the target were
+ * lost are left out, since they may be broken.
+ */
+export function flowsByWay({ views, packets }: Trace): readonly number[] {
+  const whole = views.findIndex(
+    ({ reached, atEnd }) => reached && atEnd.every(({ answer }) => answer?.kind === 'target'),
+  );
+  const first = Math.max(0, whole === -1 ? views.findIndex(({ reached }) => reached) : whole);
+  const distance = Math.min(...packets.flatMap(({ ttl, answer }) => (answer?.kind === 'target' ? [ttl] : [])));
+  const lost = packets.flatMap(({ flow, ttl, answer }) => (answer === null && ttl >= distance ? [flow] : []));
+  const passed = new Set<string>();
+  const isNew = (flow: number): boolean => {
+    const expired = packets.flatMap((one) => (one.flow === flow && one.answer?.kind === 'expired' ? [one.answer] : []));
+    const unknown = expired.filter(({ from }) => !passed.has(from));
+    for (const { from } of unknown) passed.add(from);
+    return unknown.length > 0;
+  };
+  for (const flow of [first, ...new Set(lost)]) isNew(flow);
+  return [first, ...[...views.keys()].filter((flow) => flow !== first && isNew(flow))];
+}
