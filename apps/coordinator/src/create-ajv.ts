@@ -1,4 +1,4 @@
-import { Ajv2020, type Options } from 'ajv/dist/2020.js';
+import { Ajv2020, type AnySchema, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
 
 /**
  * Creates a strict validator: unknown schema keywords are errors. Schemas are not checked against the meta-schema at
@@ -6,4 +6,13 @@ import { Ajv2020, type Options } from 'ajv/dist/2020.js';
  */
 export function createAjv(options: Options = {}): Ajv2020 {
   return new Ajv2020({ strict: true, validateSchema: false, ...options });
+}
+
+/** Compiles a schema at the first call, because not every program needs each, and once for all later callers. */
+export function compiledAtFirstUse<T>(
+  schema: AnySchema,
+  open: () => Ajv2020 = () => createAjv(),
+): () => ValidateFunction<T> {
+  let compiled: ValidateFunction<T> | undefined;
+  return () => (compiled ??= open().compile<T>(schema));
 }

@@ -6,7 +6,7 @@ import { describe, expect, it } from '@jest/globals';
 
 import { quiet } from '../test/core-bed.ts';
 import { acceptResult } from './checks/ingest/validate-result.ts';
-import { createResultValidators } from './checks/ingest/result-validators.ts';
+import { resultValidators } from './checks/ingest/result-validators.ts';
 import { describeProbe } from './probes/registry/probe-status.ts';
 import { createProbeValidators } from './probes/registry/probe-validators.ts';
 
@@ -19,7 +19,7 @@ const { heartbeat, record, types } = JSON.parse(readFileSync(file, 'utf8')) as {
 };
 const results = Object.entries(types).map(([type, { result }]) => ({ type: type as CheckTypeName, result }));
 const nowhere = { country: null, countryName: null, city: null, region: null } as never;
-const dependencies = { validatorsOf: createResultValidators(), lookUpPlace: () => nowhere, log: quiet };
+const dependencies = { validatorsOf: resultValidators, lookUpPlace: () => nowhere, log: quiet };
 const accept = (type: CheckTypeName, result: unknown) =>
   acceptResult(dependencies, checkTypes[type], { kind: 'final', data: JSON.stringify(result), writtenAtMs: 0 });
 

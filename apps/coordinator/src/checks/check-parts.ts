@@ -11,7 +11,7 @@ import { createStartCheck } from './create/enqueue-check.ts';
 import { createProbeCapacity } from './create/probe-capacity.ts';
 import { traceStart } from './create/trace-start.ts';
 import { createIngest, type Ingest, type IngestDependencies } from './ingest/ingest.ts';
-import { createResultValidators } from './ingest/result-validators.ts';
+import { resultValidators } from './ingest/result-validators.ts';
 import { createReads, type Reads } from './read/read-check.ts';
 import { createScreenshotQuota } from './screenshots/screenshot-quota.ts';
 import { createCheckScreenshots, type CheckScreenshots } from './screenshots/screenshots.ts';
@@ -107,7 +107,7 @@ export function openIngest(
     clock,
     screenshots,
     types,
-    validatorsOf: createResultValidators(),
+    validatorsOf: resultValidators,
     isGrace,
     gate,
     lookUpPlace,

@@ -2,7 +2,7 @@ import { keyScopes, Type, type KeyScope } from '@vantage/contract';
 import { targetPolicyFaults } from '@vantage/target-policy';
 import type { Static } from 'typebox';
 
-import { createAjv } from '../create-ajv.ts';
+import { compiledAtFirstUse, createAjv } from '../create-ajv.ts';
 
 /** Highest limit that an operator can give a key. */
 export const HIGHEST_KEY_LIMIT = 1_000_000_000;
@@ -42,12 +42,14 @@ export interface ApiKey extends Readonly<Omit<Static<typeof apiKeySchema>, 'scop
   readonly secrets: readonly KeySecret[];
 }
 
+const keyValidator = compiledAtFirstUse<ApiKey>(apiKeySchema, () => createAjv({ allowUnionTypes: true }));
+
 /** @returns a function that parses a record, and returns undefined for an invalid one */
 export function createKeyReader(): (json: string) => ApiKey | undefined {
-  const isKey = createAjv({ allowUnionTypes: true }).compile<ApiKey>(apiKeySchema);
   return (json) => {
     try {
       const value: unknown = JSON.parse(json);
+      const isKey = keyValidator();
       return isKey(value) && targetPolicyFaults({ allow: value.allow }).length === 0 ? value : undefined;
     } catch {
       return undefined;

@@ -15,7 +15,7 @@ import {
 } from '../../../test/core-bed.ts';
 import { createCounters } from '../store/counters.ts';
 import { createDeadlines } from '../store/deadlines.ts';
-import { createResultValidators } from './result-validators.ts';
+import { resultValidators } from './result-validators.ts';
 import { createInlineResults } from './inline-results.ts';
 
 let bed: CoreBed;
@@ -113,7 +113,7 @@ describe('a result that comes with its hint', () => {
       clock: { now: async () => deadlineAt + lateMs },
       isGrace: () => false,
       log: quiet,
-      validatorsOf: createResultValidators(),
+      validatorsOf: resultValidators,
       lookUpPlace: nowhere,
       retentionMs: 60_000,
       deadlines: createDeadlines(bed.redis),

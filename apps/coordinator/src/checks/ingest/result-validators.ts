@@ -8,21 +8,25 @@ export interface ResultValidators {
   readonly partial: ValidateFunction;
 }
 
-/** Compiles the result schemas of a type once, at its first result. */
-export function createResultValidators(): (checkType: AnyCheckType) => ResultValidators {
-  // strictRequired rejects the `then` branch of a result schema, which requires properties defined outside of it.
-  const ajv = createAjv({ strictRequired: false });
-  formats.default(ajv);
-  const compiled = new Map<string, ResultValidators>();
+const compiled = new WeakMap<AnyCheckType, ResultValidators>();
+let ajv: ReturnType<typeof openAjv> | undefined;
 
-  return (checkType) => {
-    const known = compiled.get(checkType.type);
-    if (known !== undefined) return known;
-    const validators = {
-      final: ajv.compile(resultSchema(checkType)),
-      partial: ajv.compile(partialResultSchema(checkType)),
-    };
-    compiled.set(checkType.type, validators);
-    return validators;
+/** Compiles the result schemas of a type once, at its first result. */
+export function resultValidators(checkType: AnyCheckType): ResultValidators {
+  const known = compiled.get(checkType);
+  if (known !== undefined) return known;
+  ajv ??= openAjv();
+  const validators = {
+    final: ajv.compile(resultSchema(checkType)),
+    partial: ajv.compile(partialResultSchema(checkType)),
   };
+  compiled.set(checkType, validators);
+  return validators;
+}
+
+function openAjv() {
+  // strictRequired rejects the `then` branch of a result schema, which requires properties defined outside of it.
+  const opened = createAjv({ strictRequired: false });
+  formats.default(opened);
+  return opened;
 }

@@ -3,13 +3,16 @@ import { describe, expect, it } from '@jest/globals';
 
 import { echo, quiet, success } from '../../../test/core-bed.ts';
 import { acceptResult, type Accepted } from './validate-result.ts';
-import { createResultValidators } from './result-validators.ts';
+import { resultValidators } from './result-validators.ts';
 
-const validatorsOf = createResultValidators();
 const lookUpPlace = (): Place => ({ country: 'Nowhere' }) as Place;
 
 const accept = (data: string, kind: 'final' | 'partial' = 'final', checkType: AnyCheckType = echo): Accepted =>
-  acceptResult({ validatorsOf, lookUpPlace, log: quiet }, checkType, { kind, data, writtenAtMs: 86_400_000 });
+  acceptResult({ validatorsOf: resultValidators, lookUpPlace, log: quiet }, checkType, {
+    kind,
+    data,
+    writtenAtMs: 86_400_000,
+  });
 
 describe('a result that a probe wrote', () => {
   it('is kept with what the coordinator knows of the place', () => {

@@ -9,7 +9,7 @@ import {
 } from '@vantage/contract';
 
 import { dispatchFailure } from '../store/synthetic-results.ts';
-import { createAjv } from '../../create-ajv.ts';
+import { compiledAtFirstUse } from '../../create-ajv.ts';
 
 /** An entry about a screenshot: the image, or why there is none. `valid` is false if it is neither. */
 export type AcceptedScreenshot =
@@ -26,10 +26,12 @@ export type AcceptScreenshot = (data: string, png: Buffer | undefined) => Accept
 /** Maximum length of a report about a screenshot; a longer one is not parsed. */
 const MAX_REPORT_LENGTH = 16 * 1024;
 
+const reportValidator = compiledAtFirstUse<ScreenshotReport>(screenshotReportSchema);
+
 export function createAcceptScreenshot(): AcceptScreenshot {
-  const isReport = createAjv().compile<ScreenshotReport>(screenshotReportSchema);
   return (data, png) => {
     const report = data.length > MAX_REPORT_LENGTH ? undefined : parse(data);
+    const isReport = reportValidator();
     if (!isReport(report)) return invalid('What the probe reported of the screenshot cannot be read.');
     if (report.failure !== null) return { failure: report.failure, valid: true };
     const fault = png === undefined ? 'is missing' : faultOf(png);

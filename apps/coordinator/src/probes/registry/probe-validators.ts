@@ -9,7 +9,7 @@ import {
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 
-import { createAjv } from '../../create-ajv.ts';
+import { compiledAtFirstUse, createAjv } from '../../create-ajv.ts';
 
 /** Parses data of probes in Redis; the `read` functions return undefined for invalid data. */
 export interface ProbeValidators {
@@ -19,16 +19,15 @@ export interface ProbeValidators {
   readonly recordFaults: (record: unknown) => readonly { readonly field: string; readonly message: string }[];
 }
 
-/** Compiles each schema at its first use, because not every program needs both. */
-export function createProbeValidators(): ProbeValidators {
-  const recordValidator = lazily(() => {
-    const ajv = createAjv({ allErrors: true });
-    formats.default(ajv);
-    return ajv.compile<ProbeRecord>(probeRecordSchema);
-  });
-  // Without `allErrors`: heartbeats are untrusted, and the first error suffices.
-  const heartbeatValidator = lazily(() => createAjv().compile<Heartbeat>(heartbeatSchema));
+const recordValidator = compiledAtFirstUse<ProbeRecord>(probeRecordSchema, () => {
+  const ajv = createAjv({ allErrors: true });
+  formats.default(ajv);
+  return ajv;
+});
+// Without `allErrors`: heartbeats are untrusted, and the first error suffices.
+const heartbeatValidator = compiledAtFirstUse<Heartbeat>(heartbeatSchema);
 
+export function createProbeValidators(): ProbeValidators {
   const read = <T>(
     json: string,
     parse: (json: string) => unknown,
@@ -73,9 +72,4 @@ function unshowable(record: unknown): readonly string[] {
 function fieldOf({ instancePath, params }: ErrorObject): string {
   const inside = instancePath.split('/')[1];
   return inside ?? String(params['missingProperty'] ?? params['additionalProperty'] ?? '');
-}
-
-function lazily<T>(make: () => T): () => T {
-  let made: T | undefined;
-  return () => (made ??= make());
 }
