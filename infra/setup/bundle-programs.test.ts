@@ -73,21 +73,21 @@ describe('bundle-programs.mjs, in a copy of the checkout', () => {
   let copy: string;
   let dist: string;
   const bundle = (...words: readonly string[]): void => {
-    execFileSync(process.execPath, [join(copy, 'infra/setup/bundle-programs.mjs'), ...words, 'probe-agent']);
+    execFileSync(process.execPath, [join(copy, 'infra/setup/bundle-programs.mjs'), ...words, 'standalone']);
   };
-  const usage = (): string => execFileSync(process.execPath, [join(dist, 'main.js'), 'help'], { encoding: 'utf8' });
+  const usage = (): string => execFileSync(process.execPath, [join(dist, 'main.js'), '--help'], { encoding: 'utf8' });
 
   beforeAll(() => {
     copy = mkdtempSync(join(tmpdir(), 'vantage-bundle-'));
-    dist = join(copy, 'apps/probe-agent/dist');
-    for (const folder of ['infra/setup', 'apps/probe-agent']) mkdirSync(join(copy, folder), { recursive: true });
+    dist = join(copy, 'apps/standalone/dist');
+    for (const folder of ['infra/setup', 'apps/standalone']) mkdirSync(join(copy, folder), { recursive: true });
     for (const file of ['infra/setup/bundle-programs.mjs', 'infra/setup/repository.mjs', 'pnpm-lock.yaml']) {
       cpSync(join(root, file), join(copy, file));
     }
     for (const part of ['src', 'package.json']) {
-      cpSync(join(root, 'apps/probe-agent', part), join(copy, 'apps/probe-agent', part), { recursive: true });
+      cpSync(join(root, 'apps/standalone', part), join(copy, 'apps/standalone', part), { recursive: true });
     }
-    for (const link of ['node_modules', 'packages', 'apps/probe-agent/node_modules']) {
+    for (const link of ['node_modules', 'packages', 'apps/standalone/node_modules']) {
       symlinkSync(join(root, link), join(copy, link));
     }
     bundle();
@@ -97,12 +97,15 @@ describe('bundle-programs.mjs, in a copy of the checkout', () => {
 
   it('follows a change of a source, and keeps the files that programs of the earlier build may still load', () => {
     const first = filesOf(dist);
-    const main = join(copy, 'apps/probe-agent/src/main.ts');
-    writeFileSync(main, readFileSync(main, 'utf8').replace('takes the jobs of its probe', 'takes other jobs'));
+    const usageSource = join(copy, 'apps/standalone/src/arguments.ts');
+    writeFileSync(
+      usageSource,
+      readFileSync(usageSource, 'utf8').replace('how many local probes', 'how many other probes'),
+    );
 
     bundle();
 
-    expect(usage()).toContain('takes other jobs');
+    expect(usage()).toContain('how many other probes');
     expect(filesOf(dist)).toEqual(expect.arrayContaining([...first]));
   });
 
@@ -115,12 +118,12 @@ describe('bundle-programs.mjs, in a copy of the checkout', () => {
   });
 
   it('makes a file again that somebody has removed', () => {
-    rmSync(join(dist, 'packet-process.js'));
+    rmSync(join(dist, 'reaper-process.js'));
 
     bundle();
 
-    expect(filesOf(dist)).toContain('packet-process.js');
-    expect(usage()).toContain('takes other jobs');
+    expect(filesOf(dist)).toContain('reaper-process.js');
+    expect(usage()).toContain('how many other probes');
   });
 
   it('leaves nothing of earlier builds with --clean', () => {
@@ -131,7 +134,7 @@ describe('bundle-programs.mjs, in a copy of the checkout', () => {
 
     bundle('--clean');
 
-    expect(usage()).toContain('takes other jobs');
+    expect(usage()).toContain('how many other probes');
     expect(filesOf(dist)).not.toEqual(expect.arrayContaining(['main-12345678.js']));
     expect(filesOf(dist)).not.toEqual(expect.arrayContaining(['shared/old.js']));
   });
