@@ -153,7 +153,7 @@ function positive(check: Check, probeResults: readonly ProbeResult[], up: readon
       return `${host} ${redirectionOf(up)}${statusOf(up)}`;
     case 'tcp':
     case 'udp':
-      return `Port ${portOf(probeResults)} of ${host} ${probeResults.every(isOpen) && up.length < probeResults.length ? 'answers as expected' : 'is open'}`;
+      return `Port ${portOf(probeResults)} of ${host} ${probeResults.every(isOpen) && probeResults.some(({ outcome }) => ['failure', 'timeout'].includes(outcome)) ? 'answers as expected' : 'is open'}`;
     case 'dns':
       return resolved(host, recordTypeOf(probeResults), ofType<'dns'>(up));
     case 'traceroute':

@@ -618,6 +618,10 @@ describe('the headline', () => {
       }),
     ],
     [
+      'Port 443 of example.com is open from the one probe that has measured (round trip 20 ms); one probe has not answered yet.',
+      summaryOf('tcp', { 'fra-1': { ...tcp('open'), result: 'pending' }, 'ber-1': tcp('open') }),
+    ],
+    [
       'example.com has no records of type A in the answers, as seen from both probes.',
       summaryOf('dns', {
         'fra-1': dns([], { answerKind: 'nodata', canonicalName: null }),
