@@ -92,8 +92,7 @@ function reasonOfAny(probeResult: ProbeResult): string {
     return `status ${statusCode}, with ${isCodingCut(probeResult.result) ? 'an incomplete body' : 'a body that did not end in time'}`;
   if (code === 'dns_error' && rcode !== undefined)
     return `the resolver answered ${/^[A-Z0-9]{1,16}$/.test(rcode) ? rcode : 'an error'}`;
-  if (isDated(code) && isOfIssuer(probeResult.result))
-    return phrases[code].replace('the certificate', 'a certificate above that of the server');
+  if (isDated(code)) return certificatePhrase({ code, certificate: firstFaultOf(probeResult.result)?.certificate });
   if (code === 'port_unreachable') return portReason(probeResult.result);
   if (code === 'time_exceeded' && ttl !== undefined)
     return `the TTL of ${ttl} that was asked for was used up on the way`;
@@ -102,9 +101,22 @@ function reasonOfAny(probeResult: ProbeResult): string {
   return `${phrases[code]}${asked(probeResult.result)}`;
 }
 
-/** True if the first fault of the certificates is not of the server's own. */
-function isOfIssuer({ tls }: SparseResultOf<'http'>): boolean {
-  return (tls?.faults?.find(({ code }) => code === tls.authorizationError)?.certificate ?? 0) > 0;
+type CertificateFault = NonNullable<NonNullable<SparseResultOf<'http'>['tls']>['faults']>[number];
+
+function firstFaultOf({ tls }: SparseResultOf<'http'>): CertificateFault | undefined {
+  return tls?.faults?.find(({ code }) => code === tls.authorizationError);
+}
+
+/** The phrase of a fault of certificates, which says whether another one than the server's own is out of date. */
+export function certificatePhrase({ code, certificate }: CertificateFaultAt): string {
+  const isAbove = isDated(code) && (certificate ?? 0) > 0;
+  return isAbove ? phrases[code].replace('the certificate', 'a certificate above that of the server') : phrases[code];
+}
+
+interface CertificateFaultAt {
+  readonly code: FailureCode;
+  /** Position of the certificate in the chain, if that is known. */
+  readonly certificate?: number | null | undefined;
 }
 
 /** Echo requests have no port, and a closed port answers a SYN otherwise: a filter sends this error. */

@@ -676,6 +676,10 @@ describe('the headline', () => {
       summaryOf('http', { 'fra-1': expiredAbove }),
     ],
     [
+      'https://example.com/ answers with status 200 from the one probe asked, but a certificate above that of the server has expired.',
+      summaryOf('http', { 'fra-1': http(200, { tls: expiredAbove.tls! }) }),
+    ],
+    [
       'https://example.com/ answers with status 301 from the one probe asked, but its redirects were not followed to an answer.',
       summaryOf('http', { 'fra-1': bad('redirect_limit', { statusCode: 301, url: 'https://example.com/' }) }),
     ],

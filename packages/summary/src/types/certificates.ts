@@ -2,7 +2,7 @@ import { failureCodes, type FailureCode, type FindingCode, type SummaryGroup } f
 
 import { buildFinding, type FindingDraft } from '../finding.ts';
 import { groupsOf } from '../groups.ts';
-import { phraseOf } from '../reasons.ts';
+import { certificatePhrase, phraseOf } from '../reasons.ts';
 import { groupBy, type ProbeResult, type SparseResultOf } from '../probe-result.ts';
 import { redirectedTo, redirectPlace } from '../redirected.ts';
 import { hasWrongClock } from '../clock.ts';
@@ -66,6 +66,8 @@ interface Fault {
   readonly code: FailureCode;
   /** Explanation by the probe, if there is one. */
   readonly reason?: string | undefined;
+  /** Position of the certificate in the chain. */
+  readonly certificate?: number | null | undefined;
 }
 
 /**
@@ -112,7 +114,7 @@ function faults(faulty: readonly HttpResult[]): readonly FindingDraft[] {
     );
     const where = others.length > 0 || place === '' ? '' : `${place},`;
     const text = `${isRefused ? `The certificate${where} is refused` : `${tlsFailed(own)}${where}`}: ${why}.${detail}`;
-    return buildFinding(finding as FindingCode, 'critical', own, text, phraseOf(here(own[0]!)[0]!.code));
+    return buildFinding(finding as FindingCode, 'critical', own, text, certificatePhrase(here(own[0]!)[0]!));
   });
 }
 
