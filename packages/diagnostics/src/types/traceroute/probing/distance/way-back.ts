@@ -3,13 +3,15 @@ import { isLossByChance } from './tunnels.ts';
 
 /** Least probability of the silence in front of the target. */
 const BY_CHANCE = 0.02;
+/** Hops without any answer in front of a target that a path hardly has. */
+const TOO_MANY = 10;
 /** Common TTLs with which systems send. */
 const FIRST_TTLS = [64, 128, 255] as const;
 
 /**
- * A nearer hop of the target than `end`, the lowest TTL that it answered: hops without any answer lie in front of it, it
- * leaves so many packets unanswered that chance explains their silence, and by the TTL of its replies, compared with
- * those of the last router, it is at one of them. Null if one of these is not so.
+ * A nearer hop of the target than `end`, the lowest TTL that it answered. Hops without any answer lie in front of it,
+ * and it leaves packets unanswered, so many that chance explains this silence, or the hops are too many. The TTL of its
+ * replies, compared with those of the last router, places it at one of them. Null if one of these is not so.
  *
  * @param lastExpired highest TTL of the flow that ran out at a router
  * @param packets those of all flows
@@ -35,7 +37,8 @@ export function nearerByWayBack(
   const beyond = packets.filter(({ ttl }) => ttl >= end);
   const answered = beyond.filter(({ answer }) => answer?.kind === 'target').length;
   const lost = beyond.filter(({ answer, isGivenUp }) => answer === null && isGivenUp).length;
-  return silent.length > 0 && lost > 0 && isLossByChance(silent.length, answered, lost, BY_CHANCE) ? hop : null;
+  if (silent.length === 0 || lost === 0) return null;
+  return end - hop >= TOO_MANY || isLossByChance(silent.length, answered, lost, BY_CHANCE) ? hop : null;
 }
 
 /** Hops on the way of these replies, guessed from their TTL; null if it is unknown or not always the same. */
