@@ -187,7 +187,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   http_redirects_differ: rule(['info'], 'http: two or more places, absolute and without query.'),
   address_dead: degrading(
     ['warning', 'info'],
-    'http: `deadAddresses` is not empty, and there was a connection with another address of the name. If other probes got a connection with the address, warning if many probes got none. It is laid to the address if no probe got one and two or more tried.',
+    'http: `deadAddresses` is not empty, and there was a connection with another address of the name. If other probes got a connection with the address, warning if many probes got none. It is laid to the address if no probe got one and probes of two networks tried.',
   ),
   http_body_unfinished: degrading(
     ['warning'],

@@ -622,6 +622,14 @@ describe('the headline', () => {
       summaryOf('tcp', { 'fra-1': { ...tcp('open'), result: 'pending' }, 'ber-1': tcp('open') }),
     ],
     [
+      'https://example.com/ answers with status 200 from both probes, but an address of its name takes no connections from 2 probes (fra-1 and muc-1).',
+      summaryOf('http', each('fra-1 muc-1', http(200, { deadAddresses: [dead] }))),
+    ],
+    [
+      'https://example.com/ answers with status 200 from both probes, but an address of its name takes no connections.',
+      summaryOf('http', each('fra-1 nyc-1', http(200, { deadAddresses: [dead] }))),
+    ],
+    [
       'example.com has no records of type A in the answers, as seen from both probes.',
       summaryOf('dns', {
         'fra-1': dns([], { answerKind: 'nodata', canonicalName: null }),

@@ -232,10 +232,24 @@ describe('a comparison of two traces names', () => {
   });
 });
 
+/** An open port that refuses half of the handshakes, as one of two servers behind it may. */
+const refusing = ((): object => {
+  const open = tcp(
+    'open',
+    Array.from({ length: 16 }, (_, index) => (index < 8 ? 20 : null)),
+  );
+  const { error } = bad('connection_refused', {});
+  return { ...open, attempts: open.attempts!.map((one) => (one.rt === null ? { rt: null, error } : one)) };
+})();
+
 const addressesFrom = (first: number, length: number) =>
   Array.from({ length }, (_, index) => `192.0.2.${index + first}`);
 
-describe('a comparison of all addresses', () => {
+describe('a comparison of handshakes and addresses', () => {
+  it('takes no refused handshakes for lost ones', () => {
+    expect(pair('tcp', tcp('open', Array(16).fill(20)), refusing).sentence).toBe('Verdict up → degraded.');
+  });
+
   it('names other ones of as many as a result of http holds whole', () => {
     const [a, b] = [1, 2].map((first) => http(200, { addresses: addressesFrom(first, 31) }));
 

@@ -31,13 +31,15 @@ function isConnected({ result }: HttpResult): boolean {
 
 function ofAll(hit: readonly HttpResult[], addresses: readonly string[]): FindingDraft {
   const own = withDead(hit, addresses);
+  const networks = unique(own.map(({ facts }) => facts?.asNumber ?? ''));
   const isOfOne = own.length === 1;
+  const isLocal = isOfOne || (networks.length === 1 && networks[0] !== '');
   const text =
     `Of the addresses of ${namesOf(own)} ${deadText(own, addresses)} took no connection from ${naming(own)}, and another one did. ` +
-    (isOfOne
-      ? 'One probe alone cannot tell whether the fault is on its way.'
+    (isLocal
+      ? `${isOfOne ? 'One probe' : 'One network'} alone cannot tell whether the fault is on its way.`
       : 'Clients that are given it first wait or fail.');
-  const brief = `an address of its name takes no connections${isOfOne ? ` from ${naming(own)}` : ''}`;
+  const brief = `an address of its name takes no connections${isLocal ? ` from ${naming(own)}` : ''}`;
   return buildFinding('address_dead', 'warning', own, text, brief);
 }
 

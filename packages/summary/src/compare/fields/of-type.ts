@@ -117,10 +117,10 @@ export function lossOf(type: string, probeResult: ProbeResult): Sample | undefin
   if (type === 'traceroute') return lossAtTarget(result);
   if (type !== 'tcp') return undefined;
   const { attempts = [], state } = result as SparseResultOf<'tcp'>;
+  if (state === 'closed') return undefined;
   // A refusal is an answer.
-  return state === 'closed'
-    ? undefined
-    : { sent: attempts.length, lost: attempts.filter(({ rt }) => rt === null).length };
+  const lost = attempts.filter(({ rt, error }) => rt === null && error?.code !== 'connection_refused');
+  return { sent: attempts.length, lost: lost.length };
 }
 
 /**
