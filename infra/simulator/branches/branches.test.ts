@@ -432,6 +432,17 @@ describe('lost packets and limited answers', () => {
     expect(counts.filter((count) => count > 0)).toEqual([]);
   });
 
+  it('leave no doubt about links behind a balancer by packet where a limit explains all that is lost', async () => {
+    const network = networks['by packet, 2 ways']!;
+    const linkOf = (from: string, to: string): string => `ip:${addressOf(network, from)} ip:${addressOf(network, to)}`;
+    for (let seed = 1; seed <= FEW; seed += 1) {
+      const { paths } = await summaryOver(network, { limits: asLinux }, seed);
+      const sure = paths!.edges.flatMap(({ from, to, inferred }) => (inferred === true ? [] : [`${from} ${to}`]));
+
+      expect(sure).toContain(linkOf('end', 'last'));
+    }
+  });
+
   it('are no silent router where ways of different lengths lead to the one that limits its answers', async () => {
     const limits: Impairments['limits'] = (name) => (name === 'end' ? { burst: 6, perSecond: 1 } : undefined);
     const counts = await silentOver(networks['unequal by 3']!, { limits }, RUNS);

@@ -1,5 +1,5 @@
 import { kindOfBalancer } from './kinds.ts';
-import type { Slot } from './slots/slots.ts';
+import type { HopPacket } from './slots/refusals.ts';
 import { stoppingPoint } from './stopping-points.ts';
 import type { Survey } from './survey.ts';
 import { isByPacket, type Vertex } from './vertex.ts';
@@ -7,6 +7,12 @@ import { SAMPLES_AFTER_CLOUD } from './wanted/needs.ts';
 
 /** Refused packets for each flow that passed a router, from which on its next hops are in doubt. */
 const MOST_REFUSED = 2;
+
+/**
+ * Quiet packets that show no silent router if all are answered: behind a balancer of two ways it would be missed in one
+ * of 256 cases.
+ */
+const ANSWERED = 8;
 
 type Links = (from: Vertex, to: Vertex) => boolean;
 
@@ -24,13 +30,9 @@ export function doubtfulLinks(survey: Survey): Links {
  * per-packet balancer may have chosen them.
  */
 function doubtfulIn(survey: Survey, isUnclear: (vertex: Vertex) => boolean): ReadonlySet<Vertex> {
-  const { vertices, slots, at, sole } = survey;
+  const { vertices, slots, sole } = survey;
   const nearest = Math.min(...[...slots.values()].flatMap((own) => [...own.keys()]));
-  const lossy = new Set(
-    [...slots.values()].flatMap((own) =>
-      [...own.values()].filter(hasLost).flatMap(({ flow, ttl }) => at(flow, ttl - 1) ?? []),
-    ),
-  );
+  const lossy = lossyIn(survey);
   const [doubtful, cutOff] = [new Set<Vertex>(), new Set<Vertex>()];
   for (const vertex of vertices.toSorted((a, b) => a.ttl - b.ttl)) {
     const { kind, isPacketwise, parents, ttl } = vertex;
@@ -86,6 +88,21 @@ function assumedIn(
   };
 }
 
-function hasLost({ packets }: Slot): boolean {
-  return packets.some(({ answer, isGivenUp }) => answer === null && isGivenUp);
+/**
+ * The vertices beyond which packets were lost, or refused. Packets that a limit of answers may explain do not count if
+ * enough others were answered: with a silent router there, some of these would have been lost.
+ */
+function lossyIn({ slots, at, quiet }: Survey): ReadonlySet<Vertex> {
+  const beyond = new Map<Vertex, HopPacket[]>();
+  for (const { flow, ttl, packets } of [...slots.values()].flatMap((own) => [...own.values()])) {
+    const vertex = at(flow, ttl - 1);
+    if (vertex !== undefined) beyond.set(vertex, [...(beyond.get(vertex) ?? []), ...packets]);
+  }
+  const isLossy = (packets: readonly HopPacket[]): boolean => {
+    const lost = packets.filter(({ answer, isGivenUp }) => answer === null && isGivenUp);
+    const isLimited = lost.every((packet) => packet.isRefused !== true && !quiet.has(packet));
+    const answered = packets.filter((packet) => packet.answer !== null && quiet.has(packet));
+    return lost.length > 0 && !(isLimited && answered.length >= ANSWERED);
+  };
+  return new Set([...beyond].flatMap(([vertex, packets]) => (isLossy(packets) ? [vertex] : [])));
 }
