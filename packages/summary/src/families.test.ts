@@ -307,6 +307,23 @@ describe('the second of two measurements that fails', () => {
     );
   });
 
+  it('proves nothing if the target limits its answers to other probes, whose first measurement is over its family', () => {
+    const some = [9, 9, null, null] as (number | null)[];
+    const spaced = { sent: 12, received: 6, groups: [some, some, some] };
+    const limited = trace(['2001:db8:1::1 1 1 1', '2001:db8::1 5 * *'], { target: '2001:db8::1', spaced });
+    const silent = trace(['2001:db8:1::1 1 1 1', '* * *', '* * *'], { target: '2001:db8::1' });
+    const { startedAt: _startedAt, finishedAt: _finishedAt, ...overFour } = clean;
+    const ofOthers = { ...limited, otherFamily: { ...overFour, family: 4 } } as unknown as Result<'traceroute'>;
+    const { verdict, findings } = summaryOf('traceroute', {
+      'fra-1': withSecond('traceroute', clean, silent),
+      'nyc-1': ofOthers,
+      'ber-1': ofOthers,
+    });
+
+    expect(verdict).toBe('up');
+    expect(findings.map(({ code, severity }) => `${code} ${severity}`)).not.toContain('path_stops warning');
+  });
+
   it('degrades the verdict if all replies came late', () => {
     const anomalies = { late: 4, duplicates: 0, reordered: 0, corrupted: 0 };
     const late = ping([null, null, null, null], { anomalies });

@@ -25,7 +25,8 @@ export function findOverOther(
     const own = probeResults.flatMap((probeResult) => secondOver(family, probeResult));
     const firsts = probeResults.filter(({ probe }) => own.some((second) => second.probe === probe));
     const ofFirsts = type === 'http' ? findingsOf(type, firsts, placeOf) : [];
-    return findingsOf(type, own, placeOf)
+    const all = probeResults.flatMap((probeResult) => measurementsOf(probeResult)?.[family] ?? []);
+    return findingsOf(type, own, placeOf, all)
       .filter(({ code, text }) => !ofFirsts.some((first) => first.code === code && first.text === text))
       .filter(({ code }) => code !== 'probes_older')
       .map((finding) => ({
@@ -51,12 +52,14 @@ function secondOver(family: Family, probeResult: ProbeResult): readonly ProbeRes
   return second !== undefined && isSecond && !isUnmeasured(second) ? [second] : [];
 }
 
+/** @param all measurements of all probes over the family, which tell whether the silence towards one proves anything */
 function findingsOf(
   type: string,
   own: readonly ProbeResult[],
   placeOf: LookUpPlace | undefined,
+  all: readonly ProbeResult[] = own,
 ): readonly FindingDraft[] {
-  const { silent, notMeasured } = partitionByOutcome(type, own);
+  const { notMeasured } = partitionByOutcome(type, own);
   const isMeasured = (probeResult: ProbeResult): boolean => !notMeasured.includes(probeResult);
   if (type === 'ping') return findPing(ofType<'ping'>(own.filter(isMeasured)));
   if (type === 'http') {
@@ -65,5 +68,7 @@ function findingsOf(
   }
   if (type !== 'traceroute') return [];
   const traces = tracesOf(ofType<'traceroute'>(own.filter((one) => isMeasured(one) || isTooLarge(one.result))));
-  return [...findLosses(traces), ...findEnds(traces, silent, placeOf)];
+  const silent = new Set(partitionByOutcome(type, all).silent.map(({ probe }) => probe));
+  const unproved = own.filter(({ probe }) => silent.has(probe));
+  return [...findLosses(traces), ...findEnds(traces, unproved, placeOf)];
 }
