@@ -265,7 +265,8 @@ function statusOf(up: readonly ProbeResult[]): string {
 function redirectionOf(up: readonly ProbeResult[]): string {
   const places = ofType<'http'>(up).map(({ result }) => {
     const first = URL.parse(result.redirects?.[0]?.url ?? '')?.hostname ?? '';
-    const last = redirectedTo(result);
+    // A redirect that was refused has led nowhere.
+    const last = result.statusCode === undefined ? undefined : redirectedTo(result);
     return last === undefined || withoutWww(last.hostname) === withoutWww(first) ? undefined : shown(last.origin, 120);
   });
   const hosts = unique(places.filter((place) => place !== undefined));

@@ -630,6 +630,14 @@ describe('the headline', () => {
       summaryOf('http', each('fra-1 nyc-1', http(200, { deadAddresses: [dead] }))),
     ],
     [
+      'http://example.com/ answers from the one probe asked, but its redirects were not followed to an answer.',
+      summaryOf(
+        'http',
+        { 'fra-1': bad('redirect_refused', behind('http://localhost/'), { phase: 'resolve' }) },
+        plainHttp,
+      ),
+    ],
+    [
       'example.com has no records of type A in the answers, as seen from both probes.',
       summaryOf('dns', {
         'fra-1': dns([], { answerKind: 'nodata', canonicalName: null }),
