@@ -14,9 +14,14 @@ function packet(ttl: number, kind: TraceAnswer['kind'] | undefined, hopLimit: nu
 }
 
 /** Routers, silent hops with three packets each, and answers of a target at the sixth hop: `!` for one, `.` for none. */
-function hopWith(silent: number, answers: string, hopLimit = 59): number | null {
+function hopWith(
+  silent: number,
+  answers: string,
+  hopLimit = 59,
+  routersBack = Array.from({ length: ROUTERS }, (_, index) => 255 - index),
+): number | null {
   const end = ROUTERS + silent + 1;
-  const routers = Array.from({ length: ROUTERS }, (_, index) => packet(index + 1, 'expired', 255 - index));
+  const routers = routersBack.map((left, index) => packet(ROUTERS - routersBack.length + index + 1, 'expired', left));
   const lost = Array.from({ length: 3 * silent }, (_, index) => packet(ROUTERS + 1 + (index % silent), undefined, 0));
   const target = Array.from(answers, (mark) => packet(end, mark === '!' ? 'target' : undefined, hopLimit));
   const own = [...routers, ...lost, ...target];
@@ -33,5 +38,17 @@ describe('the hop of a target by the TTL of its replies', () => {
     ['it answers all packets beyond many', 19, '!!!', 59, null],
   ])('is known or not: %s', (_reason, silent, answers, hopLimit, expected) => {
     expect(hopWith(silent, answers, hopLimit)).toBe(expected);
+  });
+
+  it.each([
+    ['a router that answers over a detour', [255, 254, 253, 252, 249], 59, null],
+    ['the same detour of all', [253, 252, 251, 250, 249], 57, 6],
+    ['a router with another first TTL', [255, 254, 253, 252, 60], 59, 6],
+    ['routers of another one', [64, 63, 62, 61, 60], 59, 6],
+    ['a single router over as many hops', [251], 59, 6],
+    ['a single router over more hops', [249], 59, null],
+    ['no router', [], 59, null],
+  ])('is compared with those of the last routers: %s', (_case, routersBack, hopLimit, expected) => {
+    expect(hopWith(5, '!.!..', hopLimit, routersBack)).toBe(expected);
   });
 });

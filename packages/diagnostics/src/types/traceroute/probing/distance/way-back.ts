@@ -5,13 +5,16 @@ import { isLossByChance } from './tunnels.ts';
 const BY_CHANCE = 0.02;
 /** Hops without any answer in front of a target that a path hardly has. */
 const TOO_MANY = 10;
+/** Number of routers with whose ways back that of the target is compared. */
+const COMPARED = 3;
 /** Common TTLs with which systems send. */
 const FIRST_TTLS = [64, 128, 255] as const;
 
 /**
  * A nearer hop of the target than `end`, the lowest TTL that it answered. Hops without any answer lie in front of it,
  * and it leaves packets unanswered, so many that chance explains this silence, or the hops are too many. The TTL of its
- * replies, compared with those of the last router, places it at one of them. Null if one of these is not so.
+ * replies, compared with those of each of the last routers, places it at one of them: one router alone may answer over
+ * another way. Null if one of these is not so.
  *
  * @param lastExpired highest TTL of the flow that ran out at a router
  * @param packets those of all flows
@@ -22,14 +25,13 @@ export function nearerByWayBack(
   lastExpired: number,
   packets: readonly TracePacket[],
 ): number | null {
-  const router = own.find((one) => one.ttl === lastExpired && one.answer?.kind === 'expired' && !isFull(one));
   const arrived = own.filter(({ answer }) => answer?.kind === 'target');
   // An ICMP error quotes the remaining TTL, which tells more.
   if (arrived.some(({ answer }) => answer!.error !== null)) return null;
   const back = wayBack(arrived);
-  const routerBack = router === undefined ? null : wayBack([router]);
-  if (back === null || routerBack === null) return null;
-  const hop = lastExpired + back - routerBack;
+  const longer = detourOfRouters(own);
+  if (back === null || longer === null) return null;
+  const hop = back - longer;
   if (hop <= lastExpired || hop >= end) return null;
   const silent = own.filter(
     ({ ttl, answer, isGivenUp }) => ttl > lastExpired && ttl < end && answer === null && isGivenUp,
@@ -39,6 +41,22 @@ export function nearerByWayBack(
   const lost = beyond.filter(({ answer, isGivenUp }) => answer === null && isGivenUp).length;
   if (silent.length === 0 || lost === 0) return null;
   return end - hop >= TOO_MANY || isLossByChance(silent.length, answered, lost, BY_CHANCE) ? hop : null;
+}
+
+/**
+ * Hops that the ways back of the last routers have more than the ways there; null unless it is the same for all of them.
+ * A single router must answer over as many hops as lead to it.
+ */
+function detourOfRouters(own: readonly TracePacket[]): number | null {
+  const expired = own.filter((packet) => packet.answer?.kind === 'expired' && !isFull(packet));
+  const byHop = Map.groupBy(expired, ({ ttl }) => ttl);
+  const last = [...byHop.keys()].toSorted((a, b) => b - a).slice(0, COMPARED);
+  const detours = last.map((ttl) => {
+    const back = wayBack(byHop.get(ttl)!);
+    return back === null ? null : back - ttl;
+  });
+  if (detours.length === 1) return detours[0] === 0 ? 0 : null;
+  return detours.every((detour) => detour === detours[0]) ? (detours[0] ?? null) : null;
 }
 
 /** Hops on the way of these replies, guessed from their TTL; null if it is unknown or not always the same. */
