@@ -68,3 +68,20 @@ export function backToBalancer(balances: 'flow' | 'packet'): Summary {
   const hops = ['192.0.2.1 1 1', '192.0.2.2/192.0.2.12 2 2', '203.0.113.1/192.0.2.1 9 9'];
   return summaryOf('traceroute', { 'fra-1': trace(hops, { multipath: found }) });
 }
+
+/** Flows of one packet per hop over two ways: routers and target limit their answers, and one flow reaches the target. */
+export const limitedTarget = summaryOf('traceroute', { 'fra-1': limitedFlows() });
+
+function limitedFlows(): Result<'traceroute'> {
+  const hops = ['198.51.100.1', '192.0.2.2/192.0.2.12', '192.0.2.3/192.0.2.13', '192.0.2.4', '203.0.113.1'];
+  const paths = ['0000*', '0110*', '0000*', '00000', '*110*', '*110*', '*1***', '*0***', '*000*', '01***', '*0***'];
+  const flows = [...paths, '*1***', '*0***', '*****', '*****', '*110*'].map((path) => ({
+    reached: !path.endsWith('*'),
+    stopReason: path.endsWith('*') ? ('gap_limit' as const) : ('completed' as const),
+    hops: Array.from(path, (mark) => [mark === '*' ? null : Number(mark)]),
+  }));
+  const rows = hops.map((ips, hop) =>
+    [ips, ...flows.map((flow) => (flow.hops[hop]![0] === null ? '*' : '5'))].join(' '),
+  );
+  return trace(rows, { flows, protocol: 'tcp', fullTtl: { rtts: Array.from({ length: 90 }, () => null), icmp: null } });
+}

@@ -2,7 +2,7 @@ import { bad, summaryOf, type Result } from '../cases.ts';
 import { multipath, ping, trace } from '../results.ts';
 import { limitedInGroups, lossyHops, lostInGroups } from '../spaced-groups.ts';
 import type { FindingCases } from './case.ts';
-import { backToBalancer, cut, flowsOf, inCircle } from './flows.ts';
+import { backToBalancer, cut, flowsOf, inCircle, limitedTarget } from './flows.ts';
 import { placeAt } from './place-at.ts';
 
 const access = '198.51.100.1 1 1 1';
@@ -127,6 +127,7 @@ export const pathCases: FindingCases = {
         'one flow was last seen where others pass',
         on([...balanced, '192.0.2.3 3 * 3', '203.0.113.1 9 * 9'], { flows: flowsOf('0 0 0 0', '0 0 - -', '0 1 0 0') }),
       ],
+      ['other flows of its last router were last seen where the target is reached', limitedTarget],
       ['a way of a balancer by packet may lead back to it', backToBalancer('packet')],
       ['routers of the circle are at several hops', inCircle('0 1 1 1 1', '0 0 0 0 0', '0 1 1 0 0')],
       ['the last flows are silent, as with a limit', cut('9 9 9 9 9 9 * *', 12)],

@@ -20,7 +20,7 @@ export function deadWays(trace: Trace): readonly Way[] {
   if (!isReached || !isFinal) return [];
   const alive = ways.filter((way) => way.isReached);
   if (alive.length === 0) return [];
-  const passed = new Set(alive.flatMap(({ steps }) => steps.flatMap(placesIn)));
+  const passed = placesBeforeTarget(ways);
   const ended = ways.filter((way) => {
     const last = lastOf(way);
     if (!way.isEnded || last === undefined) return false;
@@ -34,6 +34,27 @@ export function deadWays(trace: Trace): readonly Way[] {
   const byEnd = Map.groupBy(silent, (way) => placesIn(lastOf(way)!).toSorted().join(' '));
   const proved = new Set([...byEnd.values()].flatMap((own) => provedOf(trace, own)));
   return ended.filter((way) => way.refusal !== null || proved.has(way));
+}
+
+/**
+ * Places that lead to the target: those of the flows that reach it, and of each flow that was last seen at such a place.
+ */
+function placesBeforeTarget(ways: readonly Way[]): ReadonlySet<string> {
+  const found = new Set<string>();
+  let open = [...ways];
+  for (;;) {
+    const leading = open.filter(
+      (way) => way.isReached || (way.refusal === null && lastPlaces(way).some((place) => found.has(place))),
+    );
+    if (leading.length === 0) return found;
+    for (const { steps } of leading) for (const place of steps.flatMap(placesIn)) found.add(place);
+    open = open.filter((way) => !leading.includes(way));
+  }
+}
+
+function lastPlaces(way: Way): readonly string[] {
+  const last = lastOf(way);
+  return last === undefined ? [] : placesIn(last);
 }
 
 /**
