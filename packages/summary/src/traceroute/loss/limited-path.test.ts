@@ -119,9 +119,9 @@ describe('loss that groups prove of a target that limits its answers', () => {
 
     expect(lines(summary)).toEqual(['loss_at_target warning: fra-1']);
     expect(textOf(summary, 'loss_at_target')).toBe(
-      'Packets to the target are lost: of those sent after the trace fra-1 lost at least 2 of 40. A limit of few answers a second does not explain that: later packets of a group were answered, and earlier ones were not. It may explain 23 more without an answer. A limit of hundreds a second that others use up looks the same. Where they are lost is not proved.',
+      'Packets to the target get no answer: of those sent after the trace fra-1 misses at least 2 of 40. A limit of few answers a second does not explain that: later packets of a group were answered, and earlier ones were not. It may explain 23 more without an answer. A limit of hundreds a second that others use up looks the same as loss. Where packets are lost is not proved.',
     );
-    expect(summary.headline).toContain('but packets to it are lost: fra-1 lost at least 2 of 40');
+    expect(summary.headline).toContain('but packets to it get no answer: fra-1 misses at least 2 of 40');
   });
 });
 

@@ -53,14 +53,16 @@ function sumOfHandshakes({ target }: Trace, traces: readonly Trace[]): Sample {
  * loss does not depend on that, a limit of new connections does.
  */
 function areHandshakesLimited(trace: Trace, traces: readonly Trace[]): boolean {
-  const steps = traces
-    .filter(({ target }) => target === trace.target)
-    .flatMap(({ steps, target }) => steps.filter(({ routers }) => routers.some(({ ip }) => ip === target)));
-  const quick = {
-    sent: steps.reduce((sum, { sent }) => sum + sent, 0),
-    lost: steps.reduce((sum, { lost }) => sum + lost, 0),
-  };
-  return chanceOfMore(quick, sumOfHandshakes(trace, traces)) <= thresholds.beginByChance;
+  const quick = traces.filter(({ target }) => target === trace.target).flatMap(newConnections);
+  const lost = quick.filter((isAnswered) => !isAnswered).length;
+  return chanceOfMore({ sent: quick.length, lost }, sumOfHandshakes(trace, traces)) <= thresholds.beginByChance;
+}
+
+/** Whether the first SYN of each flow to the target's hop was answered; later ones are repetitions to a firewall. */
+function newConnections(trace: Trace): readonly boolean[] {
+  const hop = trace.steps[targetIndex(trace) ?? -1]?.hop ?? 0;
+  const firsts = (trace.probeResult.result.flows ?? []).map(({ hops }) => hops[hop - 1]?.[0]);
+  return firsts.filter((first) => first !== undefined).map((first) => first !== null);
 }
 
 function lostHandshakes({ probeResult: { result } }: Trace): number {
@@ -117,12 +119,12 @@ export function findSpacedLoss(proved: readonly Trace[]): readonly FindingDraft[
     return [buildFinding('loss_at_target', 'warning', results, text, `handshakes with it get no answer: ${shares}`)];
   }
   const shares = listed(
-    counts.map(({ probe, sent, lost, open }) => `${probe} lost ${open === 0 ? '' : 'at least '}${lost} of ${sent}`),
+    counts.map(({ probe, sent, lost, open }) => `${probe} misses ${open === 0 ? '' : 'at least '}${lost} of ${sent}`),
   );
   const open = counts.reduce((sum, one) => sum + one.open, 0);
-  const reason = `A limit of few answers a second does not explain that: later packets of a group were answered, and earlier ones were not.${open === 0 ? '' : ` It may explain ${open} more without an answer.`} A limit of hundreds a second that others use up looks the same.`;
-  const text = `Packets to the target are lost: of those sent after the trace ${shares}. ${reason} Where they are lost is not proved.`;
-  return [buildFinding('loss_at_target', 'warning', results, text, `packets to it are lost: ${shares}`)];
+  const reason = `A limit of few answers a second does not explain that: later packets of a group were answered, and earlier ones were not.${open === 0 ? '' : ` It may explain ${open} more without an answer.`} A limit of hundreds a second that others use up looks the same as loss.`;
+  const text = `Packets to the target get no answer: of those sent after the trace ${shares}. ${reason} Where packets are lost is not proved.`;
+  return [buildFinding('loss_at_target', 'warning', results, text, `packets to it get no answer: ${shares}`)];
 }
 
 /** Packets in groups: those that no limit of answers explains (`lost`), and others without an answer (`open`). */
