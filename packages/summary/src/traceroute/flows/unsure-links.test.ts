@@ -2,7 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 
 import { traced, TARGET, type Segment, type TraceOptions } from '../../../test/balanced-paths.ts';
 import { summaryOf } from '../../../test/cases.ts';
+import { flowsOf } from '../../../test/finding-cases/flows.ts';
 import { seeded } from '../../../test/generate.ts';
+import { trace } from '../../../test/results.ts';
 
 const DRAWS = 20;
 const id = (ip: string): string => `ip:${ip}`;
@@ -60,6 +62,15 @@ describe('links of numbered flows', () => {
       expect(sure).toContain(`probe:fra-1 ${id('198.51.100.1')}`);
     },
   );
+
+  it('that may not exist are inferred from the first hop on whose few answers may not show all its routers', () => {
+    const path = ['198.51.100.1 1', `${b} 2`, `${d} 3`, `${d}/${end} 4`, `${end}/${TARGET} 5`, `${TARGET} 6`];
+    const flows = flowsOf('0 0 0 0 0 0', '0 0 0 1 1', '0 0 0 1 1').map((flow) => ({ ...flow, reached: true }));
+    const { paths } = summaryOf('traceroute', { 'fra-1': trace(path, { flows }) });
+    const sure = paths!.edges.filter(({ inferred }) => inferred !== true).map(({ to }) => to);
+
+    expect(sure).not.toContain(id(d));
+  });
 
   it.each<[string, number, number, readonly Segment[]]>([
     ['ways of different length', 16, 1, unequal],

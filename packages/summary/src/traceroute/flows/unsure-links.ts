@@ -4,24 +4,33 @@ import type { Step, Trace, Way } from '../trace.ts';
 /** Repeats of flows at hops of several routers, each with the same answer, that prove a balancer by flow. */
 const REPEATS = 6;
 
+/** Number of answers of a hop, all of one router, from which on it has no other one. */
+const ENOUGH = 12;
+
 /**
  * Returns whether a link between two neighbouring hops of a flow is unsure: several flows show it, but a balancer may
  * choose by packet, so that the packets to the two hops took different ways. A router at two hops of a flow shows ways
- * of different length, and each link from the first hop with several routers on is unsure. If the links between two
+ * of different length, and each link from the first hop that may have several routers on is unsure. If the links between two
  * hops cross, the ways may be as long, and these are unsure, unless repeats prove that the flows are steady.
  */
 export function unsureLinks({ ways, branching }: Trace): (from: Step, to: Step) => boolean {
   if (ways.length < 2 || branching.length > 0) return () => false;
   const steps = ways.flatMap((way) => way.steps);
-  const routersAt = Map.groupBy(steps, ({ hop }) => hop);
+  const stepsAt = Map.groupBy(steps, ({ hop }) => hop);
   const several = new Set(
-    [...routersAt].flatMap(([hop, own]) => (new Set(own.flatMap(addressesOf)).size > 1 ? [hop] : [])),
+    [...stepsAt].flatMap(([hop, own]) => (new Set(own.flatMap(addressesOf)).size > 1 ? [hop] : [])),
   );
-  const first = ways.some((way) => isTwiceOnWay(way, ways)) ? Math.min(...several) : Infinity;
+  const first = ways.some((way) => isTwiceOnWay(way, ways)) ? firstHop(stepsAt, Math.min(...several)) : Infinity;
   const crossed = isSteady(steps, several)
     ? new Set<number>()
     : new Set([...several].filter((hop) => isCrossed(hop, ways)));
   return (from) => from.hop >= first || crossed.has(from.hop);
+}
+
+/** The hop itself, or an earlier one: those directly before it with few answers may have several routers, too. */
+function firstHop(stepsAt: ReadonlyMap<number, readonly Step[]>, hop: number): number {
+  const answers = (stepsAt.get(hop - 1) ?? []).reduce((sum, { sent, lost }) => sum + sent - lost, 0);
+  return hop > 1 && answers < ENOUGH ? firstHop(stepsAt, hop - 1) : hop;
 }
 
 function addressesOf({ routers }: Step): readonly string[] {
