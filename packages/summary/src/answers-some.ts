@@ -1,6 +1,6 @@
 import { thresholds } from './thresholds.ts';
 import type { ProbeResult, SparseResultOf } from './probe-result.ts';
-import { chanceOfMore, type Sample } from './chance.ts';
+import { chanceOfMore, sampleOf } from './chance.ts';
 
 /**
  * True if, in traces that reached the target, half or more of the packets to its hops, with the full TTL and in groups
@@ -33,8 +33,4 @@ export function limitsAnswers(probeResults: readonly ProbeResult[]): boolean {
   const later = sampleOf(groups.flatMap((group) => group.slice(1)));
   const alone = first.lost + sampleOf(reached.flatMap(({ fullTtl }) => fullTtl?.rtts ?? [])).lost;
   return alone > 0 && chanceOfMore(later, first) <= thresholds.lossByChance;
-}
-
-function sampleOf(rtts: readonly (number | null)[]): Sample {
-  return { sent: rtts.length, lost: rtts.filter((rtt) => rtt === null).length };
 }

@@ -4,6 +4,11 @@ export interface Sample {
   readonly lost: number;
 }
 
+/** @param rtts of packets; null for one without an answer */
+export function sampleOf(rtts: readonly (number | null)[]): Sample {
+  return { sent: rtts.length, lost: rtts.filter((rtt) => rtt === null).length };
+}
+
 /**
  * Probability that chance alone causes at least this excess of loss, given the sum of both: one-sided Fisher’s exact
  * test.

@@ -1,8 +1,8 @@
-import { chanceOfMore, choices, type Sample } from '../../chance.ts';
+import { chanceOfMore, choices, sampleOf, type Sample } from '../../chance.ts';
 import { coincidence } from './coincidence.ts';
 import { countedSteps } from '../counted-steps.ts';
 import { weightOfOrder } from './limits.ts';
-import { isTargetLimited, sampleOf } from './spaced.ts';
+import { isTargetLimited } from './spaced.ts';
 import { thresholds } from '../../thresholds.ts';
 import { isSilent, targetIndex, type Step, type Trace } from '../trace.ts';
 

@@ -2,7 +2,7 @@ import { thresholds } from '../../thresholds.ts';
 import type { SparseResultOf } from '../../probe-result.ts';
 import { buildFinding, type FindingDraft } from '../../finding.ts';
 import { listed } from '../../words.ts';
-import { chanceOfMore, type Sample } from '../../chance.ts';
+import { chanceOfMore, sampleOf, type Sample } from '../../chance.ts';
 import { isPacketwise } from '../multipath/dead-ends.ts';
 import { outageOf } from '../rounds/outage.ts';
 import { withoutPause } from '../rounds/pause.ts';
@@ -144,8 +144,4 @@ export function isTargetLimited({ probeResult: { result } }: Trace): boolean {
   const groups = result.spaced?.groups ?? [];
   const [first, later] = [groups.flatMap((group) => group.slice(0, 1)), groups.flatMap((group) => group.slice(1))];
   return chanceOfMore(sampleOf(later), sampleOf(first)) <= thresholds.lossByChance;
-}
-
-export function sampleOf(rtts: readonly (number | null)[]): Sample {
-  return { sent: rtts.length, lost: rtts.filter((rtt) => rtt === null).length };
 }
