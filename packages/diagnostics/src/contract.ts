@@ -29,7 +29,7 @@ export type CheckTypeName = keyof typeof checkTypes;
 
 export const checkTypeNames = Object.keys(checkTypes) as readonly CheckTypeName[];
 
-/** Every field of a request that some type knows, except those that all types share. */
+/** Names of the request fields that check types define, without those that every request has; sorted. */
 export const knownRequestFields: readonly string[] = [
   ...new Set(Object.values(checkTypes).flatMap((checkType: AnyCheckType) => Object.keys(checkType.fields as object))),
 ].toSorted();

@@ -2,7 +2,7 @@ import { paramsOverFamily, wantsBothFamilies, type AnyCheckType, type Family, ty
 
 import type { Diagnostic, DiagnosticContext, Outcome, PartialFields } from './diagnostic.ts';
 
-/** Failures that say that there is nothing to measure in a family. */
+/** Codes of failures by which a family had nothing to measure. */
 const ABSENT: ReadonlySet<string | undefined> = new Set(['dns_no_address', 'family_unavailable']);
 
 /** A diagnostic whose run measures over both address families if its parameters ask for them. */
@@ -36,7 +36,8 @@ async function runOverFamilies<C extends AnyCheckType>(
 }
 
 /**
- * Weight of an outcome by what it says about the target: highest if it works, lowest if there was nothing to measure.
+ * Weight of an outcome by what it says about the target: 3 if it works, 2 for a failure of the target or the network, 1
+ * for one of the probe or the resolution, 0 if there was nothing to measure. The heavier outcome is the main one.
  */
 function weightOf({ result, error }: Pick<Outcome<AnyCheckType>, 'result' | 'error'>): number {
   if (ABSENT.has(error?.code)) return 0;

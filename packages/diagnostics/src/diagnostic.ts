@@ -8,7 +8,7 @@ import type { ReceiveWindow } from './sockets/receive-window.ts';
 export interface DiagnosticContext<C extends AnyCheckType = AnyCheckType> extends IcmpContext {
   /** Aborted when the run must end. It then returns what it has. */
   readonly signal: AbortSignal;
-  /** Aborted when no client follows the check any more; absent if the check then goes on. */
+  /** Aborted when no client follows the check any more; absent if the check continues without one. */
   readonly abandoned?: AbortSignal | undefined;
   /** Milliseconds left of the time of the run, by a monotonic clock. */
   readonly remainingMs: () => number;
@@ -24,7 +24,7 @@ export interface DiagnosticContext<C extends AnyCheckType = AnyCheckType> extend
   readonly attribution: { readonly userAgent: string; readonly payloadTag: string };
   /** Certificates in PEM to trust in addition to those that Node trusts. */
   readonly certificateAuthorities?: readonly string[] | undefined;
-  /** All trusted certificates, for all checks; if absent, each check parses them. */
+  /** All trusted certificates, parsed once for all checks; if absent, each check parses them itself. */
   readonly trust?: TrustStore | undefined;
   /** Publishes partial results. Cheap to call: the agent sends only the newest state, at intervals. */
   readonly emitPartial: (fields: PartialFields<C>) => void;
@@ -60,7 +60,7 @@ type RunBounds<C extends AnyCheckType = AnyCheckType> = Pick<
 >;
 
 export interface RunOptions<C extends AnyCheckType = AnyCheckType> {
-  /** Ends the run; by default its budget does. */
+  /** Ends the run when it aborts; by default it aborts after `budgetMs`. */
   readonly signal?: AbortSignal | undefined;
   readonly abandoned?: AbortSignal | undefined;
   /** Milliseconds from now that the run may take. */

@@ -35,7 +35,8 @@ export function navigationFailure(thrown: unknown): Failure {
     const [code, phase, message] = known[name]!;
     return { code, phase, source: 'target', message };
   }
-  // Chromium closes its connections when an interface or address of the machine changes.
+  // Chromium closes its connections when an interface or address of the machine changes, so the target is not the
+  // cause.
   if (name === 'NETWORK_CHANGED') {
     return browserFailed('The network interfaces of the probe changed while the page was loading.');
   }

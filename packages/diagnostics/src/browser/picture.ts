@@ -64,7 +64,7 @@ export async function takePicture(request: PictureRequest, options: PictureOptio
   } finally {
     clearTimeout(timer);
     over.abort();
-    // A listener without a proxy would keep its namespace indefinitely.
+    // A listener that no proxy has taken over is closed, since an open one would keep its namespace alive.
     void started.browser?.listener.then((listener) => (started.proxy === undefined ? listener.close() : undefined));
     await Promise.all([started.browser?.close(), started.proxy?.close()]);
   }

@@ -1,8 +1,8 @@
 import { escapeText } from '@vantage/contract';
 
 /**
- * Escapes untrusted text and bounds its size in a result: a code point may take four bytes, and a quote or backslash
- * two.
+ * Escapes untrusted text and cuts it to a size, with “…” at the end. The size is that in JSON, where a code point takes
+ * up to four bytes, and a quote or backslash two.
  *
  * @param maxBytes limit of its size in JSON without quotes, and of its number of code points
  */

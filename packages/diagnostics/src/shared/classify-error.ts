@@ -13,8 +13,8 @@ import {
 } from './error-codes.ts';
 
 /**
- * Converts an exception of Node to a failure by the tables of `error-codes.ts`. Never throws: unknown ones become
- * `internal_error` of the probe.
+ * Converts an exception of Node to a failure by the tables of `error-codes.ts`. Never throws: an unknown exception
+ * becomes `internal_error` of the probe, and an unknown code `ERR_SSL_…` a failure of TLS.
  *
  * @param phase phase of the check in which it was thrown
  */
@@ -51,7 +51,7 @@ export function classifyCertificate(verifyCode: string, words = verifyCode): Fai
 /**
  * The failure of an HTTP/2 answer that the peer ended by RST_STREAM or GOAWAY (RFC 9113 section 7).
  *
- * @param error the peer's own error code with its name
+ * @param error the frame, its error code and the name of that code
  */
 export function classifyPeerError(
   error: { readonly frame: string; readonly code: number; readonly name: string },
@@ -76,7 +76,7 @@ export function connectionClosed(phase: FailurePhase): Failure {
   return { code: 'connection_closed', phase, source: 'target', message: 'The target closed the connection.' };
 }
 
-/** The failure of an answer whose head or trailers are over the bound. */
+/** The failure of an answer whose head or trailers exceed their limit. */
 export function headTooLarge(phase: FailurePhase): Failure {
   return { phase, ...headersTooLarge };
 }
@@ -107,8 +107,8 @@ function verdictOf(code: string, thrown: unknown): ErrorMeaning | undefined {
 }
 
 /**
- * Meaning of an alert or fault of TLS after the handshake; of an unknown one the message has the name. Undefined for a
- * code that does not begin with `ERR_SSL_`.
+ * Meaning of an OpenSSL error after the handshake. The message for a code that is not in the table quotes the name of
+ * the alert or fault. Undefined for a code that does not begin with `ERR_SSL_`.
  */
 function laterTlsVerdict(code: string): ErrorMeaning | undefined {
   const known = lookUp(laterTlsVerdicts, code);

@@ -18,7 +18,7 @@ export const NOT_TLS = 'What the server sent is not TLS.';
 const notTls = target('tls_handshake_failed', NOT_TLS);
 const alert = (message: string): ErrorMeaning => target('tls_handshake_failed', message);
 
-/** A server with OpenSSL whose renegotiation is refused closes the connection with handshake_failure. */
+/** An OpenSSL server whose request to renegotiate is refused ends the connection with the alert handshake_failure. */
 export const NEGOTIATES_AGAIN =
   'After the handshake the server wanted to negotiate again, such as for a certificate of the client; ' +
   'a probe does not.';
@@ -28,7 +28,7 @@ export const headersTooLarge = target('http_headers_too_large', 'The head of the
 /** Also for EADDRNOTAVAIL over IPv4: Linux reports a missing IPv4 address as ENETUNREACH, so the ports are used up. */
 export const noPortLeft = probe('probe_busy', 'The probe has no local port left.');
 
-/** errno of sockets, and the codes that Node uses for connections instead. */
+/** Meaning by errno of a socket, or by Node's own code for a connection that ended. */
 export const socketVerdicts: Table = {
   ECONNREFUSED: target('connection_refused', 'The target refused the connection.'),
   ECONNRESET: target('connection_reset', 'The target reset the connection.'),
@@ -55,7 +55,7 @@ export const socketVerdicts: Table = {
   ENOMEM: probe('probe_busy', 'The probe has no memory left.'),
 };
 
-/** Some servers send this alert for other reasons, such as a name that they do not know. */
+/** “As a rule”, because some servers send this alert for other reasons, such as an unknown host name. */
 const NO_PARAMETERS =
   'The server ended the handshake with the alert “handshake failure”: as a rule it shares no cipher or parameters with the probe.';
 
@@ -86,7 +86,7 @@ export const tlsVerdicts: Table = {
   ERR_TLS_RENEGOTIATION_DISABLED: target('tls_handshake_failed', 'The server asked for a renegotiation.'),
 };
 
-/** Codes after a completed handshake whose meaning is more than the name of the alert. */
+/** Errors after a completed handshake whose message explains more than the name of the alert. */
 export const laterTlsVerdicts: Table = {
   ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: tlsVerdicts['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED']!,
   'ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE': alert(NEGOTIATES_AGAIN),

@@ -2,7 +2,7 @@ import { createSocket, type Socket as DatagramSocket } from 'node:dgram';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { networkInterfaces } from 'node:os';
 
-/** Listeners that must not be reached. They send nothing. */
+/** Listeners that the pages of a browser must not reach. They send nothing. */
 export interface Canaries {
   /** `host:port` of the listeners for connections, an IPv6 address in brackets. */
   readonly web: readonly string[];
@@ -13,7 +13,10 @@ export interface Canaries {
   readonly close: () => Promise<void>;
 }
 
-/** Listens on a free port of each address for connections, and on one for datagrams; omits what it cannot open. */
+/**
+ * Listens on a free TCP port and a free UDP port of each address. Omits an address whose TCP port cannot be opened, and
+ * a UDP port that cannot.
+ */
 export async function startCanaries(addresses: readonly string[]): Promise<Canaries> {
   const touched = new Set<string>();
   const servers: Server[] = [];

@@ -81,7 +81,7 @@ function markup(url: string): string {
 <img src="${url}-img" alt=""><style>body { background-image: url(${url}-background) }</style>`;
 }
 
-/** JSON for the inside of a script element. */
+/** JSON that can be inside a script element: without `<` it cannot contain the end tag. */
 function scriptText(value: unknown): string {
   return JSON.stringify(value).replaceAll('<', String.raw`\u003c`);
 }

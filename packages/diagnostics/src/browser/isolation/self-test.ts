@@ -13,13 +13,13 @@ const LOOK_EVERY_MS = 50;
 /** Why a browser failed the self-test. */
 export interface SelfTestFault {
   readonly reason: string;
-  /** True if the time was too short: it proves nothing about the isolation. */
+  /** True if the self-test timed out, which proves nothing about the isolation. */
   readonly isOutOfTime: boolean;
 }
 
 /**
- * Loads the canary page: its listeners on loopback and on the machine's own addresses must receive nothing, and the
- * sandbox must be on. The proxy refuses every request of the page to another host.
+ * Loads the canary page. Listeners on loopback and on the machine's own addresses must receive nothing, the proxy must
+ * have refused a request of the page, and the sandbox must be on.
  *
  * @returns null if screenshots may be offered
  */
@@ -71,7 +71,9 @@ function faulty(reason: string): SelfTestFault {
   return { reason, isOutOfTime: false };
 }
 
-/** Number of the page's requests that the proxy refused; the last may arrive after the page has finished. */
+/**
+ * Number of the page's requests that the proxy refused, after a pause: the last may arrive after the page has finished.
+ */
 async function attemptsOf(proxy: FilteringProxy): Promise<number> {
   await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
   return proxy.counts().refused;

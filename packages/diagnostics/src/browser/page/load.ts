@@ -5,17 +5,20 @@ import type { Page } from 'puppeteer';
 import { watchRequests, type PageTraffic } from './request-watch.ts';
 import { settle } from './settle.ts';
 
-/** The page that a browser loads before the one of a request. */
+/** An empty page that a browser loads first, so that the proxy has challenged it before the requested page. */
 export const WARM_UP = 'http://warm-up.invalid/';
 
 /** Minimum time for a page that loaded late to render its content. */
 const LEAST_SETTLE_MS = 1_500;
-/** Time for the screenshot of a document that could not be decoded, part of which may be drawn. */
+/** Time for a screenshot after the document could not be decoded: part of it may be drawn. */
 const DRAWN_AFTER_MS = 2_000;
 const UNDECODABLE = 'net::ERR_CONTENT_DECODING_FAILED';
 
 export interface Loading {
-  /** To race with the screenshot: rejects some time after the call if the document could not be decoded. */
+  /**
+   * To race with the screenshot: rejects `DRAWN_AFTER_MS` after the call if the document could not be decoded,
+   * otherwise never settles.
+   */
   readonly neverDrawn: () => Promise<never>;
 }
 

@@ -23,7 +23,7 @@ const SLICE_MS = 100;
 /** Longest wait for an answer of the page, whose script may be running. */
 const ANSWER_MS = 2_000;
 
-/** Counts changes of text and elements; animation scripts change attributes all the time. */
+/** Counts changes of text and elements, but not of attributes, which animation scripts change all the time. */
 const OBSERVE = `globalThis.changes = 0;
 new MutationObserver(() => { changes += 1; }).observe(document, { childList: true, subtree: true, characterData: true });`;
 
@@ -49,7 +49,7 @@ export async function openRendering(page: Page): Promise<Rendering> {
   };
   const changes = async (): Promise<number> => {
     const value = await evaluate('changes');
-    // No answer, as from another document or while a script runs.
+    // Without an answer, as after a navigation or while a script runs, the number must be a new one.
     lastChanges = value === undefined || world === undefined ? lastChanges + 1 : world.changesBefore + value;
     return lastChanges;
   };
@@ -68,7 +68,7 @@ export async function openRendering(page: Page): Promise<Rendering> {
 
 /** An isolated world of the document that the page shows now. */
 interface World {
-  /** The count of changes at its start. */
+  /** The number of changes before this world was created. */
   readonly changesBefore: number;
   /** Rejects when the page has left the document. */
   readonly evaluate: (expression: string) => Promise<number>;

@@ -17,7 +17,8 @@ const MAX_PAGE_REQUESTS = 2_000;
 /** A request without its complete answer after this time is taken for a long poll or a stream. */
 const LONG_POLL_MS = 4_000;
 /**
- * An answer whose head has come is not awaited when the page has received nothing for this time: some are never read.
+ * An answer whose head has arrived is no longer awaited once the page has received no bytes for this time: some bodies
+ * are never read.
  */
 const UNREAD_MS = 500;
 /** Number of requests of a script with the same method, URL and body after which further ones count as polling. */

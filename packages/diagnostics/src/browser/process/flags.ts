@@ -67,6 +67,6 @@ const quietFlags: readonly string[] = [
   '--mute-audio',
   '--password-store=basic',
   '--use-mock-keychain',
-  // JavaScript heap of a page in MiB; other memory is bounded by the watch of the resident set.
+  // JavaScript heap of a page in MiB; `launch.ts` bounds the whole resident memory.
   '--js-flags=--max-old-space-size=256',
 ];

@@ -16,7 +16,7 @@ import { makeTempFolder, removeTempFolder, type Owner } from './temp-folder.ts';
 
 export interface LaunchOptions extends Identity {
   readonly executablePath: string;
-  /** True for a network namespace whose only exit is the listener opened with the browser. */
+  /** True to run the browser in a network namespace whose only way out is the listener of the proxy. */
   readonly namespace: boolean;
   readonly tempFolder: string;
   readonly owner: Owner;

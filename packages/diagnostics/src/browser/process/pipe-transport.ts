@@ -87,7 +87,7 @@ export function pipeTransport(
   const transport: PipeTransport = {
     send: (message) => {
       if (!closed) toBrowser.write(`${message}\0`);
-      // Otherwise a sender that sets its listener after the end would wait for an answer indefinitely.
+      // A sender that sets `onclose` only after the end would otherwise wait for an answer indefinitely.
       else setImmediate(() => transport.onclose?.());
     },
     close,

@@ -7,9 +7,9 @@ const LOOKS = 30;
 const LOOK_EVERY_MS = 100;
 
 /**
- * Inspects the processes of a browser with a page: none may be root, none outside a nested namespace have a capability,
- * and each renderer must have a pid namespace and a seccomp filter (proc_pid_status(5)). A new process gets its filter
- * late, so if others have theirs it is inspected again, up to `LOOKS` times in all.
+ * Inspects the processes of a browser with a page. None may run as root, none outside a nested pid namespace may have a
+ * capability, and each renderer must have a pid namespace and a seccomp filter (proc_pid_status(5)). A new renderer
+ * gets its filter late, so while only some have one, all are inspected again, up to `LOOKS` times in all.
  *
  * @returns what is missing, as text; null if the sandbox is on
  */
@@ -35,7 +35,7 @@ async function look(group: ProcessGroup): Promise<Look> {
   if (alive.some(({ status }) => statusField(status, 'Uid')?.split(/\s+/).includes('0'))) {
     return { fault: 'the browser runs as root', isLasting: true };
   }
-  // In a separate user namespace, sandboxed processes may hold capabilities that have no effect outside.
+  // Sandboxed processes are also in a separate user namespace, so their capabilities have no effect outside.
   const outside = alive.filter(({ status }) => !isNested(status));
   if (outside.some(({ status }) => !/^0+$/.test(statusField(status, 'CapEff') ?? '0'))) {
     return { fault: 'the browser inherits capabilities of the agent', isLasting: true };
@@ -46,7 +46,7 @@ async function look(group: ProcessGroup): Promise<Look> {
   return { fault: isOn ? null : 'the sandbox of the browser is off', isLasting: isOn || confined.length === 0 };
 }
 
-/** A process in a nested pid namespace has a pid in each. */
+/** `NSpid` lists one pid for each nested pid namespace in addition to the outermost one. */
 function isNested(status: string): boolean {
   return (statusField(status, 'NSpid') ?? '').split(/\s+/).length > 1;
 }

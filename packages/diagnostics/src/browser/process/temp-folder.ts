@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const PREFIX = 'vantage-shot-';
 
-/** Distinguishes this process from an earlier one with the same pid, as in a container. */
+/** A process, which a later one with the same pid is not: pids repeat when a container restarts. */
 export interface Owner {
   readonly pid: number;
   /** Start time of the process, in clock ticks after the boot of the machine (proc(5), field 22). */

@@ -28,14 +28,17 @@ export interface ProxyCounts {
 }
 
 const CONNECT_TIMEOUT_MS = 8_000;
-/** Wait before the next address is tried; a lost SYN is sent again after a second. */
+/** Time for each address but the last; the kernel sends a lost SYN again after one second. */
 const NEXT_AFTER_MS = 2_500;
 
 /** Admits, connects and counts for one screenshot. */
 export interface Ledger {
   /** Connects to an admitted address; null on failure, whose reason `failureFor` returns unless the signal aborted. */
   readonly connect: (host: string, port: number) => Promise<Socket | null>;
-  /** @param upstream the connection that transferred them; closed if the limit of its network or of all is exceeded */
+  /**
+   * @param upstream the connection that transferred them; closed if the limit of its network or of the screenshot is
+   *   exceeded
+   */
   readonly countBytes: (bytes: number, upstream: Socket) => void;
   readonly noteFailure: (host: string, port: number, failure: Failure) => void;
   readonly failureFor: (url: URL) => Failure | undefined;

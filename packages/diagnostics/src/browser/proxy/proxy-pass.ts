@@ -118,7 +118,7 @@ function failureOf(found: ResponseFault): Failure {
   return fault('http_malformed', `The answer was not valid HTTP: ${found.reason}.`)('response');
 }
 
-/** Without hop-by-hop headers: names and values alternate, as in Node's `rawHeaders`. */
+/** The headers without hop-by-hop ones; names and values alternate, as in Node's `rawHeaders`. */
 function endToEnd(rawHeaders: readonly string[]): string[] {
   return rawHeaders.filter((_, index) => !hopByHop.has((rawHeaders[index - (index % 2)] ?? '').toLowerCase()));
 }

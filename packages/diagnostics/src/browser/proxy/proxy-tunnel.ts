@@ -20,7 +20,7 @@ export function pageHead(status: 200 | 400 | 407 | 502): string {
 
 /** CONNECT (RFC 9110 section 9.3.6): bytes in both directions until one side ends. */
 export async function tunnel(authority: string, browser: Socket, head: Buffer, book: Ledger): Promise<void> {
-  // As an https URL, so that a port of 80 stays visible; CONNECT always names one.
+  // CONNECT always names a port. In an https URL, `port` is empty if it is 443, which `portOf` then returns.
   const url = /^[^/?#@\s]+:\d{1,5}$/.test(authority) ? URL.parse(`https://${authority}`) : null;
   if (url === null) return void browser.end(`${pageHead(400)}\r\n`);
   const upstream = await book.connect(url.hostname, portOf(url));

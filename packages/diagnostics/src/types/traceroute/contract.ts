@@ -42,8 +42,8 @@ export const MAX_MTU_PACKETS = 48;
  */
 export const MAX_FULL_SIZE_PACKETS = 16;
 /**
- * Bytes of a packet in `traffic`: of the search for the path MTU or of full size, and the least of a packet of the
- * trace.
+ * Bytes that `traffic` assumes for a packet of the search for the path MTU or of full size, and at least for a packet
+ * of the trace.
  */
 const [MAX_MTU_BYTES, PACKET_BYTES] = [1_500, 128];
 /** Most packets with the full TTL that one flow sends, without a search for all paths. */

@@ -47,8 +47,8 @@ type Sizes = Undefinable<Pick<ResultFieldsOf<typeof traceroute>, 'fullSize' | 'p
 type Undefinable<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
 /**
- * That packets of the protocol vanish in full size, or arrive although echo requests vanish; null if both arrive, and
- * without a result about them.
+ * Text if packets of the trace's protocol vanish in full size, or arrive although large echo requests vanish. Null if
+ * both arrive, and without a result about full size.
  */
 function fullSizeOf({ fullSize, protocol = 'icmp', mtuBlackHole }: Sizes): string | null {
   if (fullSize === undefined || (fullSize.arrives && typeof mtuBlackHole !== 'number')) return null;
@@ -56,7 +56,7 @@ function fullSizeOf({ fullSize, protocol = 'icmp', mtuBlackHole }: Sizes): strin
   return `${packets} of ${fullSize.bytes} bytes ${fullSize.arrives ? 'arrive' : 'vanish'}`;
 }
 
-/** Null without loss. */
+/** Text about loss in the groups of packets; null without loss, and if no groups were sent. */
 function spacedLoss(spaced: ResultFieldsOf<typeof traceroute>['spaced']): string | null {
   if (spaced === undefined || spaced.received >= spaced.sent) return null;
   return `${spaced.sent - spaced.received} of ${spaced.sent} packets in groups without an answer`;

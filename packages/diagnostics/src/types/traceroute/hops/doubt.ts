@@ -3,15 +3,18 @@ import type { Trace } from '../probing/trace-state.ts';
 import { TOGETHER_MS } from '../options/spaced-results.ts';
 import { FULL_TTL } from '../result-fields.ts';
 
-/** Unanswered packets to hops where routers answered others, from which loss is suspected at the target too. */
+/**
+ * From this number of unanswered packets on, at hops where routers answered others, loss is suspected at the target
+ * too.
+ */
 const DOUBTED_ON_WAY = 3;
 
 /**
- * True if the target left an awaited packet unanswered, or one that left just before another that it answered, or if
- * routers left several unanswered in a trace that was cut.
+ * True if loss at the target is suspected: it left a packet unanswered that counts at its hop, or one that was sent
+ * just before another that it answered; or the trace was cut, and routers left several unanswered.
  *
  * @param isOfAllFlows true after a search for all paths, which awaits all of its packets, not just those that count at
- * the target’s hop
+ *   the target’s hop
  */
 export function isDoubtful(trace: Trace, isOfAllFlows: boolean): boolean {
   if (countsAtTarget(trace, isOfAllFlows).lost > 0 || isOvertaken(trace)) return true;
@@ -30,8 +33,8 @@ export function isDoubtfulInSearch(trace: Trace): boolean {
 }
 
 /**
- * Packets of flows that reached the target: those that count at its hop, or after a search for all paths those that
- * went that far.
+ * Numbers of answered and lost packets of flows that reached the target: of those that count at its hop, or after a
+ * search for all paths of those whose TTL suffices to reach it.
  */
 export function countsAtTarget(
   trace: Trace,
@@ -45,8 +48,8 @@ export function countsAtTarget(
 }
 
 /**
- * True if the target left a packet unanswered but answered a later one of the flow that left together with it: that is
- * loss, because a rate limit answers the first ones. Never with rounds.
+ * True if the target left a packet unanswered but answered a later one of the flow that was sent together with it. That
+ * is loss, because a rate limit would have answered the first one. Always false with rounds.
  */
 function isOvertaken(trace: Trace): boolean {
   if (trace.rounds !== undefined) return false;
@@ -61,7 +64,7 @@ function isBeyond({ views }: Trace, { flow, ttl }: TracePacket): boolean {
   return views[flow]?.reached === true && ttl >= (views[flow].end ?? FULL_TTL);
 }
 
-/** Number of those packets that went to hops at which a router answered others. */
+/** Number of the lost packets whose hop has a router that answered others. */
 function lostOnWay({ packets }: Trace, lost: readonly TracePacket[]): number {
   const answering = new Set(packets.flatMap(({ ttl, answer }) => (answer?.kind === 'expired' ? [ttl] : [])));
   return lost.filter(({ ttl }) => answering.has(ttl)).length;

@@ -8,7 +8,7 @@ const HOPS_BYTES = MAX_RESULT_BYTES * 0.75;
 
 /** MPLS labels that each hop keeps if the hops are too large. */
 const FEW_LABELS = 4;
-/** If the hops are still too large, only this many of them keep labels. */
+/** If the hops are still too large, those beyond this TTL keep no labels. */
 const LABELLED_HOPS = 8;
 
 /**

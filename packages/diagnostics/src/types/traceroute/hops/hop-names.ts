@@ -63,7 +63,7 @@ export function hopNames({ reverse, forward }: NameLookup, signal: AbortSignal):
   return { ask, settled, known: (address) => names.get(address) ?? NAMELESS };
 }
 
-/** An IPv6 address has many notations. */
+/** An address in one notation, since IPv6 has many. */
 function canonical(text: string): string {
   return SocketAddress.parse(text.includes(':') ? `[${text}]` : text)?.address ?? text.toLowerCase();
 }

@@ -17,7 +17,7 @@ export function rtOf({ packets }: Trace): number | null {
   return median(atTarget.flatMap((packet) => rttOf(packet) ?? []));
 }
 
-/** True if a packet that counts at the last hop was not answered, or was refused by a router. */
+/** True if a packet that counts at the last hop of its flow was not answered, or was refused by a router. */
 export function isLossy({ views }: Trace): boolean {
   return views.some(({ atEnd }) => atEnd.some(({ answer }) => answer === null || answer.kind === 'refused'));
 }

@@ -64,13 +64,16 @@ export class GroupSender {
     return this.used;
   }
 
-  /** The groups that prove something: single SYNs if the target accepts connections, else those of several packets. */
+  /** The groups that may prove loss: single SYNs if the target accepts connections, else those of several packets. */
   counted(): Groups {
     const { groups, reordered } = groupsOf(this.packets);
     return { groups: groups.filter(({ length }) => (length === 1) === this.areHandshakes()), reordered };
   }
 
-  /** A target that accepts TCP connections gets single SYNs: it may not answer further ones while one is open. */
+  /**
+   * Number of packets of the next group. A target that accepts TCP connections, or may, gets single SYNs: while a
+   * connection is half open, it may leave further SYNs unanswered.
+   */
   nextSize(): number {
     return this.areHandshakes() || (this.mayAccept() && this.refused === 0) ? 1 : GROUP_PACKETS;
   }
@@ -90,7 +93,7 @@ export class GroupSender {
     this.count += 1;
   }
 
-  /** Reads what has arrived, and ends the wait for the answers that are due. */
+  /** Reads answers that have arrived, and ends the wait for those that are overdue. */
   look(): Promise<void> {
     return new Promise((resolve) => {
       const end = (): void => {

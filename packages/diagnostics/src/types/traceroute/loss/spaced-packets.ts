@@ -8,9 +8,9 @@ import { countsAtTarget, isDoubtful } from '../hops/doubt.ts';
 import { GroupSender, type Asked, type SpacedFlows } from './group-sender.ts';
 import { areLost, isClean, isLimited, isProved } from './groups.ts';
 
-/** Groups after which no more are sent, if all whose answers are no longer awaited were answered completely. */
+/** Number of groups after which no more are sent if all that are no longer awaited were answered completely. */
 const CLEAN_GROUPS = 6;
-/** More than a second: common limits give one answer a second. */
+/** Time between two groups: more than a second, because common rate limits allow one answer a second. */
 const EVERY_MS = 1_100;
 /** The same between single SYNs, two of which count as a group. */
 const SYN_EVERY_MS = EVERY_MS / 2;
@@ -32,10 +32,11 @@ interface Options extends Pick<DiagnosticContext, 'signal' | 'abandoned' | 'rema
 /**
  * Sends the target groups of packets, more than a second apart, in a flow that reached it; single SYNs if its port
  * accepts connections. The packets of a group leave together: a rate limit answers the first of them, so if a later one
- * alone is answered, the earlier one was lost. Null if the trace gives no reason to suspect loss, or if no group can be
- * evaluated.
+ * alone is answered, the earlier one was lost.
  *
  * @param flows those of the trace, which has ended: the socket of one flow is used
+ * @returns null if the trace gives no reason to suspect loss, if answers do not show which packet they answer, after an
+ *   abort, and if no group can be evaluated
  */
 export async function sendSpaced(
   trace: Trace,

@@ -3,7 +3,7 @@ import type { Try } from './black-hole.ts';
 import type { Answer, SharedSocket } from './try-packet.ts';
 
 /**
- * Most further packets of one size in place of unanswered ones during which this process stalled: their silence is no
+ * Most packets of one size that are sent again because this process stalled during the wait: then silence is no
  * evidence.
  */
 const STALLED_TRIES = 4;

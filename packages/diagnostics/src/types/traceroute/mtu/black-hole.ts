@@ -27,9 +27,9 @@ export type Inconclusive = 'cut' | 'unproved';
 /** Longest wait for an answer: a router may take long for each error. */
 export const MAX_WAIT_MS = 4_000;
 /**
- * Pairs of packets, one of each size, required to claim that one size arrives and the next is lost: by chance that has
- * a probability of at most 1/65,000. The packets of a pair are sent together, in an aperiodic order, so that a rate
- * limit affects both sizes alike.
+ * Pairs of packets, one of each size, required to claim that one size arrives and the next is lost. If packets of both
+ * sizes were lost with the same probability, this result would have a probability of at most 1/65,000. The packets of a
+ * pair are sent together, in an aperiodic order, so that a rate limit affects both sizes alike.
  */
 const PROVING_PAIRS = ['large', 'small', 'small', 'large', 'small', 'large', 'large', 'small'] as const;
 const PAIR_EVERY_MS = 250;

@@ -1,9 +1,9 @@
 import type { Trace } from '../probing/trace-state.ts';
 
 /**
- * A flow whose packets to the target were answered (the first that reached it if there is none), then one for each other
- * way: a flow that passed a router which none before it passed. Ways on which packets to the hops of the target were
- * lost are left out, since they may be broken.
+ * Indexes of flows. The first is one whose packets to the target were all answered, or else the first that reached it.
+ * Then follows one for each other way: a flow that passed a router which none before it passed. Ways on which packets
+ * to the hops of the target were lost are left out, since they may be broken.
  */
 export function flowsByWay({ views, packets }: Trace): readonly number[] {
   const whole = views.findIndex(

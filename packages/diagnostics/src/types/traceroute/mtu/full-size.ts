@@ -31,7 +31,7 @@ const SMALL_BYTES = { 4: 128, 6: 148 } as const;
 const FULL_SIZE_PAIRS: Pairs = { first: ['large', 'small', 'small', 'large', 'small'], everyMs: 1_000 };
 /** Most packets to one flow. */
 const MOST_OF_FLOW = TRIES + 2 * FULL_SIZE_PAIRS.first.length;
-/** Minimum wait for an answer, in which a target that limits its answers may answer one again. */
+/** Minimum wait for an answer: a target that allows one answer a second may answer again after it. */
 const MIN_WAIT_MS = 1_000;
 const WAIT_RTTS = 3;
 
@@ -65,7 +65,7 @@ export async function sendFullSize(
   return known;
 }
 
-/** @param onSent called for each packet */
+/** @param onSent called after each packet, even if the kernel refused it */
 async function sendInFlow(
   trace: Trace,
   { socket, header }: ProbeLoopFlow,

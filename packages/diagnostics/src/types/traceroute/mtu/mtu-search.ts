@@ -11,8 +11,8 @@ import { isLossy, isReached, rtOf } from '../hops/target-answers.ts';
 
 export interface MtuSearch {
   /**
-   * Starts the search at the beginning of the trace, so that it takes no additional time, if the packet limit has room
-   * for both.
+   * Starts the search if the packet limit has room for it and the trace. Called at the beginning of the trace, so that
+   * the search takes no additional time.
    */
   readonly start: () => void;
   /** Sets the trace whose round-trip time to the target decides how long answers are awaited. */

@@ -140,7 +140,7 @@ async function search(attempt: Try, smallest: number, signal: AbortSignal): Prom
 
 /**
  * Finds the largest size that is answered and the smallest that vanishes, and proves them. If a router refuses a packet
- * meanwhile, returns its answer; if that was before the proof, with the sizes between which larger packets vanish.
+ * meanwhile, returns its answer, and before the proof also the sizes between which packets begin to vanish.
  *
  * @param said MTU that a router reported; the result if the losses may be random
  */

@@ -28,7 +28,7 @@ export function tryBytes(
   return tryPacket(socket, { packet, address, bytes, answerIn: answer }, waitMs, signal);
 }
 
-/** The answer that a received packet is to this request; undefined if it is none. */
+/** Interprets a received packet as the answer to this request; undefined if it does not answer it. */
 function answerIn(
   received: ReceivedPacket,
   family: Target['family'],

@@ -25,7 +25,7 @@ export interface SharedSocket extends Pick<PacketSocket, 'identifier' | 'send' |
   readonly answers: Answers;
 }
 
-/** Answers to all tries so far, even after their timeout. */
+/** Answers to all tries so far, including those after the timeout. */
 interface Answers {
   /** Size of the largest packet that the target answered. */
   largest: number;
@@ -68,11 +68,15 @@ export interface SizedPacket {
   readonly address: string;
   /** Size with the IP header. */
   readonly bytes: number;
-  /** The answer that a received packet is to this one; undefined if it is none. */
+  /** Interprets a received packet as the answer to this one; undefined if it does not answer it. */
   readonly answerIn: (received: ReceivedPacket) => Answer | undefined;
 }
 
-/** Sends a packet, and awaits its answer. */
+/**
+ * Sends a packet, and awaits its answer; `silent` after the wait or an abort.
+ *
+ * @throws if the socket is lost, or the packet cannot be sent for another reason than its size
+ */
 export function tryPacket(
   socket: SharedSocket,
   { packet, address, bytes, answerIn }: SizedPacket,

@@ -5,18 +5,18 @@ import type { Survey } from './survey.ts';
 import { isByPacket, type Vertex } from './vertex.ts';
 import { SAMPLES_AFTER_CLOUD } from './wanted/needs.ts';
 
-/** Refused packets for each flow that passed a router, from which on its next hops are in doubt. */
+/** From this ratio of refused packets to passing flows on, the next hops of a router are in doubt. */
 const MOST_REFUSED = 2;
 
 /**
- * Quiet packets that show no silent router if all are answered: behind a balancer of two ways it would be missed in one
- * of 256 cases.
+ * Number of quiet packets (`quietIn`) that exclude a silent router if all are answered: behind a balancer of two ways
+ * it would be missed in one of 256 cases.
  */
 const ANSWERED = 8;
 
 type Links = (from: Vertex, to: Vertex) => boolean;
 
-/** Returns whether the answers that show a link may be those of a way without it. */
+/** Returns a function that is true for a doubtful link: the answers that show it may come from a path without it. */
 export function doubtfulLinks(survey: Survey): Links {
   const isUnclear = unclearIn(survey);
   const doubtful = doubtfulIn(survey, isUnclear);
@@ -25,9 +25,9 @@ export function doubtfulLinks(survey: Survey): Links {
 }
 
 /**
- * The vertices from which a per-packet balancer seems to prove links by a single router at a hop, although packets to
- * that hop were lost: a silent router may be there, too. And those that flows come to from unknown vertices only: a
- * per-packet balancer may have chosen them.
+ * The vertices from which links are doubtful. Behind a per-packet balancer a single router at a hop seems to prove
+ * links, but if packets to that hop were lost, a silent router may be there too. And if all known ways to a vertex
+ * begin at unknown or unclear vertices, a per-packet balancer may have chosen among them.
  */
 function doubtfulIn(survey: Survey, isUnclear: (vertex: Vertex) => boolean): ReadonlySet<Vertex> {
   const { vertices, slots, sole } = survey;

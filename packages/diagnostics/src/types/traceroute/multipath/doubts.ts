@@ -1,9 +1,9 @@
 import type { TracePacket } from '../probing/trace.ts';
 import type { Slot } from './slots/slots.ts';
 
-/** Packets of a slot without an answer, after which it is suspected to be that of a silent router. */
+/** Number of unanswered packets of a slot after which a silent router is suspected there. */
 const TRIES = 3;
-/** Further packets that prove it, each followed by one to an answered slot that was answered. */
+/** Number of further unanswered packets that prove it, each followed by an answered packet to the control. */
 const PROOFS = 3;
 /** Most packets to a slot; without a proof its silence says nothing. */
 const MOST_TRIES = 8;
@@ -66,8 +66,8 @@ export function doubtsOf(
 }
 
 /**
- * The same behind a per-packet balancer, where a slot that meets a silent router is answered in the end, too: nothing
- * tells silence from loss there.
+ * `doubtsOf` for slots behind a per-packet balancer. There nothing distinguishes a silent router from loss: repeated
+ * packets of a slot are answered by other routers in the end.
  */
 export function doubtsByPacket(slots: readonly Slot[], isSilent: (slot: Slot) => boolean): Doubts {
   const silent = slots.filter(isSilent);

@@ -37,9 +37,9 @@ export interface Graph {
 export const PROBE = 'probe';
 
 /**
- * Nodes and links that packets took. Links between two hops behind a per-packet balancer are absent unless one of
- * them is a single router: nothing reveals which router leads to which. If packets are lost at the hop of the single
- * one, a silent router may be there too.
+ * Nodes and links that packets took. Links between two hops behind a per-packet balancer are absent unless one of them
+ * is a single router: nothing reveals which router leads to which. If packets are lost at the hop of the single one, a
+ * silent router may be there too, and its links are doubtful.
  */
 export function graphOf(survey: Survey): Graph {
   const nodes = new Map<string, GraphNode>();

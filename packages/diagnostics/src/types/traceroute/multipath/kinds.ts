@@ -24,9 +24,10 @@ export function kindOfBalancer(vertex: Vertex): BalancerKind {
 }
 
 /**
- * Packets that repeat a flow, to distinguish per-packet from per-flow balancers: past `vertices` (`all`), or
- * (`crossed`) past their parents that seem to balance per packet or whose next links seem to cross, and past the next
- * vertices of the latter: if a parent balances per packet, repeats past these get different answers too.
+ * Packets that repeat a flow, to distinguish per-packet from per-flow balancers, past the first vertex that needs some.
+ * With `all`, they are past `vertices`. With `crossed`, they are past those parents of `vertices` that seem to balance
+ * per packet or whose next links seem to cross, and past the next vertices of parents with crossing links: if such a
+ * parent balances per packet, repeats there get different answers too.
  */
 export function kindAsks(survey: Survey, vertices: readonly Vertex[], which: 'crossed' | 'all'): readonly Ask[] {
   const before = vertices.flatMap((vertex) => [...vertex.parents]);

@@ -92,7 +92,7 @@ function pathOf(
   const path: (number | null)[] = [];
   for (let ttl = 1; ttl <= lastTtl && !hasEnded(flow, ttl); ttl += 1) {
     const node = index.get(keyAt(flow, ttl) ?? '') ?? null;
-    // Other flows are there on a longer way: this one has passed the node before.
+    // This flow has passed the node before; only flows on a longer way are at the node here.
     if (node !== null && path.includes(node) && slots.get(flow)?.has(ttl) !== true) break;
     path.push(node);
   }

@@ -7,8 +7,8 @@ import { isFull, type TracePacket } from '../probing/trace.ts';
 const REFILL_MS = 1_000;
 
 /**
- * The packets that a limit of answers does not explain if they are lost: no router answered one that was sent within
- * `REFILL_MS` before. All routers count, since nothing tells to which one a lost packet went.
+ * The packets whose loss a rate limit does not explain: no router answered a packet that was sent within `REFILL_MS`
+ * before. All routers count, since nothing tells to which one a lost packet went.
  *
  * @param packets in sending order
  */

@@ -4,7 +4,7 @@ import { isFull, type TracePacket } from '../../probing/trace.ts';
 export interface HopPacket extends TracePacket {
   /** True if a router before the hop refused it, or may have: then it says nothing of the hop. */
   readonly isRefused?: true;
-  /** The router that refused it; with its hop if it was seen at one hop only, the one before. */
+  /** The router that refused it; `hop` is set if the router was seen at the hop before this one, and at no other. */
   readonly refusedBy?: { readonly address: string; readonly hop?: number };
 }
 
@@ -12,14 +12,14 @@ export interface Refusals {
   readonly packets: readonly HopPacket[];
   /** Flows of which a router refused packets and passed none, while it passes those of others. */
   readonly barred: ReadonlyMap<number, Barred>;
-  /** Slots before those of packets that a router refused which was seen at no hop: its own may be among them. */
+  /** For each refusing router that was seen at no hop, the slot before its first refusal: the router may be there. */
   readonly unplaced: readonly { readonly flow: number; readonly ttl: number }[];
 }
 
 export interface Barred {
   /** Address of the router. */
   readonly by: string;
-  /** The hop of the router; a lower one if no TTL ran out there. */
+  /** The hop of the router, as `hopIn` estimates it. */
   readonly hop: number;
   /** Packets of the flow that did not get beyond it. */
   readonly tried: number;
@@ -88,8 +88,8 @@ function placeOf(refuser: Refuser, flow: number, ttl: number): 'here' | 'before'
 }
 
 /**
- * The hop of the router on the way of a flow: if none of its TTLs ran out there, that of other flows, or the one before
- * the lowest TTL that the router refused.
+ * The hop of the router on the way of a flow. If none of the flow's TTLs ran out there, it is the lower of two: the
+ * lowest hop where those of other flows did, and the one before the lowest TTL that the router refused.
  */
 function hopIn({ hops, expiredAt, refusedAt }: Refuser, flow: number): number {
   const [expired, refused] = [Math.min(...expiredAt), Math.min(...refusedAt.values())];
