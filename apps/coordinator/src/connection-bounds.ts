@@ -8,7 +8,7 @@ export interface ConnectionBounds {
 }
 
 const MOST = 10_000;
-/** Connections of one client, of `MOST` in all. */
+/** Connections of one client if `MOST` are accepted in all; in proportion if fewer are. */
 const MOST_PER_CLIENT = 2_000;
 /** File descriptors for Redis, the files and the process itself. */
 const RESERVED = 256;

@@ -168,7 +168,10 @@ async function endSuspension(parts: AdminParts, id: string): Promise<AdminResult
   return { said: [`Probe ${id} is resumed.`], warnings: limits(parts, id), done: true };
 }
 
-/** Removes the agent's key and (if this login may) Redis user first, so that it no longer writes to the probe's keys. */
+/**
+ * Removes the agent's key and, if this login may, its Redis user first: then the agent no longer writes to the probe's
+ * keys.
+ */
 async function remove(parts: AdminParts, id: string): Promise<AdminResult> {
   const hadAgent = await forgetAgent(parts.redis, id);
   const hadUser = !parts.limited && (await currentUser(parts.nodes, id)) !== undefined;

@@ -31,7 +31,7 @@ export interface AdminParts extends Omit<RedisNodes, 'close'> {
 }
 
 export interface Handover {
-  /** File for the environment; if undefined, it is part of the result. */
+  /** File for the agent's environment variables; if undefined, the result contains them. */
   readonly envFile: string | undefined;
   /** True to leave the CA of Redis out of the environment. */
   readonly noCa: boolean;
@@ -58,7 +58,7 @@ export async function addProbe(parts: AdminParts, record: ProbeRecord, handover:
     place.file?.drop();
     return { said: [`The user of ${id} could not be written.`], warnings: [], done: false, nodes };
   }
-  // Writes the file first, so that the password is not lost if Redis fails now.
+  // Writes the file before the record, so that the password is not lost if Redis fails in between.
   const handed = handOver(made?.environment, place);
   await parts.records.write(record);
   return {
@@ -77,7 +77,10 @@ export async function addProbe(parts: AdminParts, record: ProbeRecord, handover:
   };
 }
 
-/** @param manner `at-once` revokes all old passwords, `overlap` keeps the newest of them valid, `finish` revokes it */
+/**
+ * @param manner `at-once` revokes all old passwords, `overlap` all but the newest; `finish` makes no new password and
+ * revokes all but the newest
+ */
 export async function rotatePassword(
   parts: AdminParts,
   id: string,

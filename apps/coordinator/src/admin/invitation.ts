@@ -48,7 +48,10 @@ export interface AgentCommands {
   readonly bareHost: string;
 }
 
-/** Shell commands that start an agent with a token. `--stop-timeout` is `stop_grace_period` of infra/agent/compose.yml. */
+/**
+ * Shell commands that start an agent with a token. `--stop-timeout` has the value of `stop_grace_period` in
+ * infra/agent/compose.yml.
+ */
 export function invitationCommands(id: string, url: string, token: string, image: string): AgentCommands {
   const variables = [`VANTAGE_URL=${quote(url)}`, `VANTAGE_TOKEN=${token}`];
   return {

@@ -10,7 +10,10 @@ import type { AdminParts } from './credentials.ts';
 import { readKnownProbes } from './known-probes.ts';
 import type { AdminResult } from './output.ts';
 
-/** Returns the records with agent and metrics address; `data` also has the state of the user on each node. */
+/**
+ * Returns a line for each probe: its record, agent and metrics address. `data` also has its Redis user and the state of
+ * that user on each node.
+ */
 export async function listRecords({ redis, nodes, unreachable, limited }: AdminParts): Promise<AdminResult> {
   const addresses = await readMetricsAddresses(redis);
   const probes = await Promise.all(
@@ -33,7 +36,7 @@ export async function listRecords({ redis, nodes, unreachable, limited }: AdminP
   return { said: [], warnings, done: true, data: { probes }, lines };
 }
 
-/** The agent of a probe for `probe:list`; of one with a key also fields that only operators see. */
+/** The agent of a probe for `probe:list`. If the agent has a key, there are also fields that only operators see. */
 async function listAgent(redis: Redis, probe: KnownProbe): Promise<object> {
   const { key, copied } = probe.access ?? NO_ACCESS;
   const agent = { ...describeAgent(probe), key };

@@ -31,7 +31,7 @@ export function readRecord(id: string, text: (name: string) => string | undefine
   return JSON.parse(JSON.stringify(record)) as unknown;
 }
 
-/** @returns null without a text; a text that is no number unchanged, so that the schema rejects it */
+/** @returns the number; null without a text; a text that is no number unchanged, so that the schema rejects it */
 function degrees(text: string | undefined): number | string | null {
   if (text === undefined) return null;
   const number = Number(text);

@@ -7,7 +7,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const DEFAULT_FOLDER = '.vantage';
 
 /**
- * Adds the Redis of a service that `npm start` runs to the environment, if it names none.
+ * Adds the `REDIS_URL` of a running `npm start` to an environment without one.
  *
  * @param folder data folder, if given explicitly: then it takes precedence over `REDIS_URL`
  * @returns undefined if no service runs on an explicit folder
@@ -21,7 +21,7 @@ export function withRunningService(environment: Environment, folder?: string): E
   }
 }
 
-/** The `REDIS_URL` of a running `npm start`; absent if it uses an external Redis. */
+/** The `REDIS_URL` of a running `npm start`; absent if that uses an external Redis. Throws if none runs. */
 function redisOf(folder: string): { readonly REDIS_URL?: string } {
   const running = JSON.parse(readFileSync(join(folder, 'running.json'), 'utf8')) as {
     readonly redis: { readonly port: number } | null;

@@ -7,11 +7,11 @@ export interface FinalResult {
   readonly type: string;
   readonly result: FinalOutcome;
   /**
-   * When the agent wrote the entry, or when its notification was read; milliseconds since the epoch by the clock of
-   * Redis.
+   * When the agent wrote the stream entry or, of an inline result, when the coordinator began to commit it;
+   * milliseconds since the epoch by the clock of Redis.
    */
   readonly writtenAtMs: number;
-  /** Time from reading the entry or notification to the commit, milliseconds. */
+  /** Time from reading the stream entry or the notification to the commit, milliseconds. */
   readonly tookMs: number;
   /** Span context of the agent, if the check is traced. */
   readonly traceparent: string | undefined;

@@ -73,7 +73,7 @@ export function openCheckParts(store: Store, { directory }: ProbeService, option
   const { requests, background, channels, clock, master, log } = store;
   const { tracing = noTracing } = options;
   const retentionMs = options.retentionSeconds * 1_000;
-  // A screenshot gets the lifetime that its check has left when it is stored.
+  // This covers screenshots too: each expires with its check.
   const keptMs = retentionMs + LONGEST_CHECK_MS;
   const counters = createCounters();
   const { deadlines, budget } = createCountedDeadlines(store, options, counters, keptMs);

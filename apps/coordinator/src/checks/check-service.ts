@@ -41,7 +41,10 @@ const WITHDRAWN_EVERY_MS = TICK_MS;
 const DRAIN_EVERY_MS = 1_000;
 /** Interval at which the probes that take screenshots are checked for liveness. */
 const WATCH_EVERY_MS = 1_000;
-/** Every n-th read of the probe list also takes over stream entries that a coordinator has held for `CLAIM_IDLE_MS`. */
+/**
+ * Every n-th read of the probe list also claims stream entries that some coordinator read but has not acknowledged for
+ * `CLAIM_IDLE_MS`.
+ */
 const CLAIM_EVERY = 4;
 const CLAIM_IDLE_MS = 3_000;
 /** Interval at which completed checks are added to the result budget. */

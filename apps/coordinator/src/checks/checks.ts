@@ -3,7 +3,7 @@ import type { AnyCheckType, Check, InputError, Screenshot } from '@vantage/contr
 /** A request that passed its schema and the target policy. */
 export interface AcceptedRequest {
   readonly checkType: AnyCheckType;
-  /** `host` as the client wrote it, with `between` the names of both probes; part of the response. */
+  /** `host` as the client wrote it; with `between`, the names of both probes. Part of the response. */
   readonly submittedHost: string;
   /** Parameters of the diagnostic: canonical host, and options with defaults. */
   readonly params: { readonly host: string; readonly options: Readonly<Record<string, unknown>> };
@@ -14,7 +14,10 @@ export interface AcceptedRequest {
   readonly between?: readonly [string, string] | undefined;
   /** With `between`: the host that each of the two probes measures, in place of that in `params`. */
   readonly hosts?: ReadonlyMap<string, string> | undefined;
-  /** Orders probes, without regard to load: equal text orders the same ones equally. By default the order is random. */
+  /**
+   * Text whose hash orders equally good probes, without regard to load: equal texts give equal orders. By default the
+   * order is random.
+   */
   readonly steadyBy?: string | undefined;
 }
 
@@ -23,7 +26,7 @@ export type Creation =
       readonly created: true;
       readonly checkId: string;
       readonly probes: readonly string[];
-      /** Number of these probes that are offline or stop, and get no job. */
+      /** Number of these probes that get no job, because they are offline or stopping. */
       readonly offline: number;
     }
   /** Unknown probe names, or invalid locations. */
@@ -37,7 +40,7 @@ export type Creation =
  * Counts the request against the rate limits; resolves to whether they admit it. Called with the number of selected
  * probes, before the check is written. Never rejects.
  *
- * @param early starts the check without waiting for the rate limits, which saves a round trip
+ * @param early lets the check start before the reply of the rate limits has arrived, which saves a round trip
  */
 export type AdmitCheck = (probes: number, early?: EarlyStart) => Promise<boolean>;
 

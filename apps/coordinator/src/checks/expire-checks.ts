@@ -31,7 +31,9 @@ const LAST_LOOK_MS = 500;
  */
 const LOOK_AGAIN_MS = 1_000;
 
-/** At a deadline, entries that a coordinator has claimed for longer than this are taken over. */
+/**
+ * At a deadline, stream entries that some coordinator read longer ago than this and has not acknowledged are claimed.
+ */
 const HELD_MS = 500;
 
 export interface ExpiryDependencies extends SettleDependencies {
@@ -117,7 +119,7 @@ export class CheckExpiry {
     else if (endings.length >= AT_ONCE) await Promise.race(endings.map(({ done }) => done));
   }
 
-  /** Reads the stream of each probe once for all checks that are due now: what was written in time is in it. */
+  /** Reads the stream of each probe once for all checks that are due now: results written in time are in it. */
   #drainOnce(): (probe: string) => Promise<void> {
     const drains = new Map<string, Promise<void>>();
     return (probe) => {

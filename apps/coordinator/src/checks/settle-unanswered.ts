@@ -18,7 +18,7 @@ export interface SettleDependencies {
   readonly log: Log;
 }
 
-/** The final result of a probe that will not answer, from its newest partial result. */
+/** Makes the final result of a probe that will not answer, from its newest partial result. */
 export type MakeResult = (
   probe: string,
   partial: Readonly<Record<string, unknown>>,

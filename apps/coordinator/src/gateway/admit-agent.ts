@@ -35,7 +35,10 @@ export type AdmitAgent = (
 ) => Promise<void>;
 
 const UPLOADS_MOST_BYTES = 64 * 1024 * 1024;
-/** Milliseconds that each connected agent adds to `returnOverMs`: about 300 agents per second. */
+/**
+ * Milliseconds that each connected agent adds to `returnOverMs`, over which agents spread their next reconnection:
+ * about 300 agents per second return.
+ */
 const RETURN_MS_EACH = 1_000 / 300;
 /** Maximum of `returnOverMs`. */
 const RETURN_MOST_MS = 60_000;

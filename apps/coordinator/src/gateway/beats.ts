@@ -13,7 +13,7 @@ import type { AgentConnection } from './connection/connection.ts';
 import type { Connections } from './connections.ts';
 import { MAX_READ_BYTES, removeHeartbeatScript, writeHeartbeatScript } from './heartbeat-scripts.ts';
 
-/** The heartbeats of a gateway's agents, written on change and regularly. */
+/** The heartbeats of a gateway's agents, written when they change and at an interval. */
 export interface Beats {
   /** Writes the heartbeat of a probe if it has changed or is due to be written again. */
   readonly beat: (probe: string) => void;

@@ -23,8 +23,8 @@ import { refuseUpgrade } from './refuse-upgrade.ts';
 import { createTurns } from './limits/turns.ts';
 
 /**
- * Gives jobs to the agents that are connected here and writes their results. Other gateways can take over its agents
- * without its memory.
+ * Gives jobs to the agents that are connected here and writes their results. All that another gateway needs to take
+ * over an agent is in Redis.
  */
 export interface Gateway {
   /**

@@ -30,6 +30,7 @@ const readMessage = createAgentMessageReader();
  *
  * @param address canonical address of the agent
  * @param end called once with the outcome of the attempt
+ * @returns undefined if the agent is refused, disconnects or sends no proof in time, or if Redis is unavailable
  */
 export async function shakeHands(
   socket: AgentSocket,

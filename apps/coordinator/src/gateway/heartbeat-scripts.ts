@@ -1,6 +1,6 @@
 import { defineScript } from '../redis/scripts.ts';
 
-/** Maximum bytes read of a heartbeat, far above those that agents write: one with a Redis user may write any value. */
+/** Maximum bytes read of a heartbeat, far more than agents write: a stolen Redis login may write any value. */
 export const MAX_READ_BYTES = 16_384;
 
 /** Lua function: true if the heartbeat was written by a newer connection of the same key. */

@@ -1,6 +1,6 @@
 import { escapeText, gatewayVersions, type AgentHello } from '@vantage/contract';
 
-/** Why an agent cannot be served, for its operator, and the spoken version that is nearest to its own. */
+/** Why an agent cannot be served, for its operator, and the version nearest to the agent's that the gateway speaks. */
 export interface RefusedVersion {
   readonly why: string;
   readonly nearest: number;

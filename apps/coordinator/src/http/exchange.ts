@@ -48,7 +48,7 @@ const commonHeaders = Object.entries({
 export function openExchange(links: Links, log: Logger): RequestHandler {
   return (request, response, next) => {
     const requestId = randomUUID();
-    // Read now: a router shortens it.
+    // Read now, because Express removes the mount path while a router handles the request.
     const { path } = request;
     let instance: string | undefined;
     let child: Logger | undefined;

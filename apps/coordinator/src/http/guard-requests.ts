@@ -83,8 +83,8 @@ function refuseUnlessArrived(
 }
 
 /**
- * Closes a connection that is idle for too long. After a stall of the process, its next request may have arrived
- * unread.
+ * Closes a connection that is idle for too long. It stays open if its next request has arrived, which may be unread
+ * after a stall of the process.
  */
 function closeUnlessArrived(socket: Socket): void {
   const { bytesRead } = socket;

@@ -25,7 +25,7 @@ export interface AgentCommandDependencies {
   readonly config: AdminConfig;
 }
 
-/** Writes the record before the invitation, so that a printed token is usable. */
+/** Writes the record, if one is given, before the invitation: a printed token always belongs to a recorded probe. */
 export async function invite(
   { redis, records, config }: AgentCommandDependencies,
   given: Invite,
@@ -80,7 +80,10 @@ function originFaults(url: string, announced: string | undefined): readonly stri
   ];
 }
 
-/** Approves an agent. With `usePlace` the location of its address goes into the record; else it is only suggested. */
+/**
+ * Approves an agent. With `usePlace` its record gets the location and the network that the geo data has for the agent's
+ * address; without it, a difference is only reported.
+ */
 export async function approve(
   { redis, records }: AgentCommandDependencies,
   id: string,

@@ -14,10 +14,10 @@ export interface Validity {
 }
 
 /**
- * The validity of the certificate that a TLS server presents. It is not verified: an expired one is accepted.
- * No data is sent after the handshake.
+ * The validity of the certificate that a TLS server presents. It is not verified: an expired one is accepted. No data
+ * is sent after the handshake.
  *
- * @returns undefined if the TLS handshake fails, or pauses for five seconds
+ * @returns undefined if the connection or the TLS handshake fails, or makes no progress for five seconds
  */
 export async function certificateOf(host: string, port: number): Promise<Validity | undefined> {
   const { promise, resolve } = Promise.withResolvers<Validity | undefined>();

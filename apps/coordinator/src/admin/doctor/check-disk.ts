@@ -8,7 +8,10 @@ const TOO_LITTLE_BYTES = 64 * 1_048_576;
 /** File systems without a disk, by their numbers in statfs(2): tmpfs and ramfs. */
 const memoryTypes: ReadonlySet<number> = new Set([0x01021994, 0x858458f6]);
 const FEW_INODES = 100;
-/** Free inodes below which the finding is an error: a rewrite and the saving of users create files. */
+/**
+ * Free inodes below which the finding is an error: Redis creates files to rewrite its append-only file and to save its
+ * users.
+ */
 const TOO_FEW_INODES = 8;
 
 /**
@@ -59,7 +62,7 @@ async function readLeft(
   folder: string,
   pid: number | undefined,
 ): Promise<{ readonly bytes: number; readonly inodes: number; readonly isMemory: boolean } | undefined> {
-  // Redis changes to its data folder. The path through the process also works in another mount namespace.
+  // The working folder of Redis is its data folder. This path also leads there if Redis has another mount namespace.
   const workingFolder = `/proc/${pid}/cwd`;
   try {
     if ((await readlink(workingFolder)) !== folder) return undefined;

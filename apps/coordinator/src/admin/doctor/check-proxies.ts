@@ -4,11 +4,17 @@ import { BlockList, isIP } from 'node:net';
 import type { TrustedProxies } from '../../app.ts';
 import { error, ok, warning, type DoctorFinding } from './finding.ts';
 
-/** An import of `node:http` would load Node's fetch, which costs CPU time at the start of each command. */
+/**
+ * An `import` of `node:http` reads all its exports, and the lazy ones load Node's fetch: CPU time at the start of each
+ * command.
+ */
 const { get: getHttp } = process.getBuiltinModule('node:http');
 const ANSWERS_MS = 10_000;
 const CHECK = 'service.proxies';
-/** An address that belongs to no machine (RFC 5737). A service that shows it as the client's believes the header. */
+/**
+ * An address that belongs to no machine (RFC 5737). A service that takes it for the client's address trusts a forged
+ * header.
+ */
 const FORGED = '203.0.113.9';
 
 export interface ProxiesConfig {
@@ -24,7 +30,7 @@ export interface ProxiesConfig {
 export interface Sighting {
   /** Client address that the service returned. */
   readonly seen: string;
-  /** The same of a request with a forged `X-Forwarded-For`. */
+  /** Client address that the service returned for a request with a forged `X-Forwarded-For`. */
   readonly seenForged: string;
   /** Addresses of the connection, at this machine and at its other end. */
   readonly local: string;
@@ -65,7 +71,7 @@ function shared(reason: string): DoctorFinding {
   );
 }
 
-/** A machine whose address is trusted is a proxy, and may name its clients. */
+/** The finding if the service believed the forged header: rightly so if this machine is one of the trusted proxies. */
 function forgeable({ url, trustedProxies }: ProxiesConfig, seen: string): readonly DoctorFinding[] {
   if (Array.isArray(trustedProxies) && includes(trustedProxies, seen)) {
     return [ok(CHECK, `${url} sees this machine as ${seen}, one of TRUSTED_PROXIES.`)];

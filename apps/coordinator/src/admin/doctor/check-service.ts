@@ -12,10 +12,7 @@ const ANSWERS_MS = 10_000;
 const UNTRUSTED = 'its certificate leads to no CA that this machine trusts, as agents and other clients may not either';
 const TRUST_IT =
   'Set NODE_EXTRA_CA_CERTS to a PEM file with that CA for this command, and VANTAGE_CA_FILE for agents, or use a certificate of a public CA.';
-/**
- * Remaining validity below which there is a warning, less than the 30 days before the end at which many ACME clients
- * renew.
- */
+/** Remaining days of validity below which there is a warning: fewer than the 30 at which many ACME clients renew. */
 const WARN_DAYS = 14;
 
 export interface PublicAddress {
@@ -77,8 +74,8 @@ function checkTransport(url: string): readonly DoctorFinding[] {
 }
 
 /**
- * Examines whether agents can connect: a proxy may not forward upgrades. Makes one attempt only, because a gateway
- * limits failures.
+ * Examines whether agents can connect, which fails behind a proxy that forwards no WebSocket upgrades. Makes one
+ * attempt only, because a gateway limits failed ones.
  */
 async function checkGateway({ url, isGatewayOn, isGatewayUsed }: PublicAddress): Promise<readonly DoctorFinding[]> {
   if (!isGatewayOn) return [];

@@ -26,13 +26,13 @@ const FULL_REMEDY =
   'Raise maxclients of Redis, and its limit of open files (ulimit -n) above that; until then coordinators and agents ' +
   'that lose their connection do not get another. CLIENT LIST in redis-cli shows whose the connections are.';
 const MIB = 1_048_576;
-/** Remaining days of the certificate of Redis below which there is a warning; `probe:tls` renews below as many. */
+/** Remaining days of the certificate of Redis below which there is a warning, and below which `probe:tls` renews it. */
 const CERTIFICATE_WARN_DAYS = 30;
 /** Remaining days of a CA certificate below which there is a warning. */
 const CA_WARN_DAYS = 180;
 
 /**
- * All findings through Redis, on its certificates, and on the service at its public address.
+ * Findings on Redis, its certificates and its clock, on the probes, and on the service at its public address.
  *
  * @param config undefined if the coordinator's settings are invalid
  */
@@ -103,7 +103,7 @@ async function examineRedis(
   config: Config | undefined,
 ): Promise<readonly DoctorFinding[]> {
   const servers = await readRedisFacts(redis);
-  // A replica would end the connection at the first write.
+  // A replica refuses the write below, at which the client would close its connection.
   const replicas = servers.filter(({ info }) => info.get('role') === 'slave');
   if (replicas.length > 0) return replicas.map(checkRole);
   const refusal = await writeRefusal(redis);

@@ -7,7 +7,7 @@ export interface RedisFacts {
   readonly server: string;
   /** Fields of `INFO`. */
   readonly info: ReadonlyMap<string, string>;
-  /** The `PARAMETERS`, by `CONFIG GET`; undefined if it fails. */
+  /** Values of `PARAMETERS` by `CONFIG GET`; undefined if the login may not use it. */
   readonly config: ReadonlyMap<string, string> | undefined;
 }
 

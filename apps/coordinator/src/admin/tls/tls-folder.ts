@@ -27,8 +27,8 @@ export interface TlsOrder {
 
 const CA_DAYS = 3_650;
 /**
- * Validity of a server certificate, from its creation. With the day before, which also counts, it is the 825 days that
- * some TLS clients accept at most.
+ * Validity of a server certificate, from its creation. With the day by which `notBefore` precedes it, these are the 825
+ * days that some TLS clients accept at most.
  */
 const SERVER_DAYS = 824;
 const RENEW_BELOW_MS = 30 * 86_400_000;
@@ -55,7 +55,7 @@ export async function ensureTls(
   const redisFolder = join(folder, 'redis');
   makeFolder(folder);
   makeFolder(caFolder, 0o700);
-  // Other users read the CA in it; the private key is readable by its owner only.
+  // Other users must be able to read the CA certificate in this folder; the private key is readable by its owner only.
   if (makeFolder(redisFolder)) chmodSync(redisFolder, 0o755);
 
   const found = readCa(folder);
@@ -108,8 +108,8 @@ function pair(folder: string, name: string): Issued | undefined {
 }
 
 /**
- * Writes the key first: an interruption leaves no new certificate without its key. That of a renewal leaves the old
- * certificate with the new key, which the next call notices.
+ * Writes the key first: an interruption leaves no new certificate without its key. An interrupted renewal leaves the
+ * old certificate with the new key, which the next call notices.
  */
 function write(folder: string, name: string, { certificate, key }: Issued): void {
   writeFile(join(folder, `${name}.key`), key, 0o600);

@@ -129,7 +129,7 @@ async function admitAndStart(
  * Selects among probes with capacity, unless the client named probes: then each of them that is online must have
  * capacity.
  *
- * @throws QueuesFull
+ * @throws QueuesFull if there is no such selection
  */
 function selectWithCapacity(
   { load, counters, selector }: WithSelector,
@@ -161,7 +161,7 @@ function rankBy(text: string): (probe: string) => number {
   return (probe) => createHash('sha256').update(`${text}\n${probe}`).digest().readUInt32BE();
 }
 
-/** False only for a probe without access to gateways whose heartbeat its agent writes itself. */
+/** True unless the probe's agent writes its heartbeat to Redis itself and has no access to gateways. */
 function mayBeAtGateway({ heartbeat, access = NO_ACCESS }: KnownProbe): boolean {
   return heartbeat === undefined || heartbeat.gateway !== undefined || access.state !== 'none';
 }

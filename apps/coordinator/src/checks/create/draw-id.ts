@@ -5,7 +5,7 @@ const ID_BYTES = 16;
 const drawn = Buffer.alloc(64 * ID_BYTES);
 let usedTo = drawn.length;
 
-/** Draws a random id, which does not begin with `-`: programs would take it for a flag. */
+/** Draws a random id that does not begin with `-`, because a command line would take it for an option. */
 export function drawId(): string {
   const id = drawText();
   return id.startsWith('-') ? drawId() : id;

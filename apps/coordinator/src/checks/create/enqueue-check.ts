@@ -113,7 +113,7 @@ local function add(queue, job)
   -- The list first: if it is broken, nothing is left of the job.
   redis.call('LPUSH', queue .. 'wait', job.id)
   redis.call('HSET', key, 'name', job.name, 'data', job.data, 'opts', job.opts, 'timestamp', now, 'delay', 0, 'priority', 0)
-  -- Wakes a worker of BullMQ; agents do without.
+  -- Wakes a worker of BullMQ if one reads the queue; agents do not need it.
   redis.pcall('ZADD', queue .. 'marker', 0, '0')
 end
 local said = {}
@@ -178,7 +178,8 @@ function gather(jobs: readonly NewJob[]): Start['jobs'] {
 }
 
 /**
- * Starts checks on Redis Cluster, whose servers have no common order: the record is confirmed before jobs are added.
+ * Starts checks on Redis Cluster, whose servers execute commands in no common order: jobs are added only after the
+ * reply to the writing of the record.
  */
 export function startApart(redis: Redis, queues: Pick<JobQueues, 'add'>, retentionMs: number): StartCheck {
   return async (check, jobs) => {

@@ -60,7 +60,7 @@ const LOOK_FOR_OLD_MS = 250;
 const FIRST_GUESS_MS = 250;
 /**
  * Maximum jobs, waiting or taken, of an agent that connects to Redis: the cost of its commands grows with their number,
- * and a stolen login may never remove a job.
+ * and a thief of its login might never remove a job.
  */
 export const MOST_QUEUED = 256;
 /** Slots of an agent that does not report its number. */

@@ -44,7 +44,7 @@ const MOST_STARTS = 3;
 
 const BROKEN_QUEUE = 'The queue of the probe is broken.';
 
-/** The selected probes of a check, and all else that is known before it is started. */
+/** The probes selected for a check, and its other properties that are fixed before it starts. */
 export interface Chosen {
   readonly probes: readonly string[];
   /** Probes that cannot take a job now, each with the reason as a sentence. */
@@ -74,7 +74,7 @@ export async function startInTime(
     } catch (error) {
       if (!(error instanceof ClockSteppedBack)) throw error;
       const sentAt = performance.now();
-      // `due` moves the deadlines of pending checks after the clock was stepped back; this check has no deadline yet.
+      // Reads the new time. `due` also moves the deadlines of pending checks; this check has none yet.
       const { nowMs } = await deadlines.due(0);
       clock.observe(nowMs, sentAt);
     }

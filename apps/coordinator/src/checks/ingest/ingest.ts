@@ -19,7 +19,7 @@ export interface Ingest {
    * closed. Never rejects: entries that Redis does not accept stay in the stream. After `DRAIN_MS` it resolves, and the
    * rest follows.
    *
-   * @param claimIdleMs also claims entries that a coordinator has held for longer than this
+   * @param claimIdleMs also claims entries that a coordinator read longer ago than this and has not acknowledged
    */
   readonly drain: (probe: string, claimIdleMs?: number) => Promise<void>;
   /**
@@ -73,7 +73,7 @@ class IngestOfStreams implements Ingest {
   private readonly entries: StreamEntries;
   private readonly drains = new Map<string, Drain>();
   private readonly soon = new Map<string, NodeJS.Timeout>();
-  /** Checks by probe whose inline results are committed and whose stream entries are not released. */
+  /** Checks by probe whose inline results are committed and whose stream entries are not deleted yet. */
   private committed = new Map<string, string[]>();
   private closed = false;
 

@@ -131,7 +131,10 @@ function readEntry([rawId, flat]: RawEntry): StreamEntry {
   };
 }
 
-/** True for a name or value beyond its limit: Redis truncates one byte past it. Names are measured in characters. */
+/**
+ * True for a name or value beyond its limit: the scripts cut it one byte past the limit. Names are measured in
+ * characters.
+ */
 function isTooLong([name, value]: readonly [string, Buffer]): boolean {
   return name.length > MAX_RESULT_BYTES || value.length > (name === 'png' ? MAX_SCREENSHOT_BYTES : MAX_RESULT_BYTES);
 }

@@ -48,7 +48,7 @@ export class StreamEntries {
     return more;
   }
 
-  /** Takes over entries that a coordinator has held for longer than `idleMs`. */
+  /** Claims entries that a coordinator read more than `idleMs` ago and has not acknowledged, and takes them in. */
   async takeOver(probe: string, idleMs: number): Promise<void> {
     // Acknowledges first, so that processed entries are not claimed.
     await this.done.flush(probe);
@@ -67,7 +67,8 @@ export class StreamEntries {
       entries.map(async ({ check }) => (check === undefined ? undefined : types.ofCheck(redis, check))),
     );
     await prepareAll(this.dependencies, entries, checkTypes);
-    // The scripts of a batch are sent together in the order of the stream, except of entries that have to wait.
+    // The scripts of a batch are sent together in the order of the stream, except those of entries that wait for an
+    // earlier one.
     const batch = { ...this.dependencies, underWay: new Map<string, Promise<unknown>>() };
     const outcomes = await Promise.allSettled(
       entries.map((entry, index) => takeInOne(batch, this.inline, probe, entry, checkTypes[index])),

@@ -46,9 +46,9 @@ end
 export const FUTURE_MS = 60_000;
 
 /**
- * Lua that deletes an empty stream if its next id would be far in the future, because an agent chose one or the clock
- * was stepped back. After the highest possible id Redis refuses every further entry, so one write would block a probe
- * permanently.
+ * Lua that deletes an empty stream if its next id would be far in the future, because an agent chose such an id or the
+ * clock was stepped back. After the highest possible id Redis refuses every further entry, so one write would block a
+ * probe permanently.
  */
 const renewed = `
 local function renewFuture(key)

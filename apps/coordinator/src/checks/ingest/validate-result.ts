@@ -64,8 +64,8 @@ export function acceptResult(
 }
 
 /**
- * The address whose registration may be useful in a result that is not validated yet. Undefined if its type has none,
- * or if the result is too large or has no such address.
+ * The address in a result, not yet validated, whose registration will be part of it. Undefined if its type has no such
+ * address, or if the result is too large, no JSON object or without the address.
  */
 export function registeredAddress(checkType: AnyCheckType, data: string): string | undefined {
   if (checkType.registeredAddress === undefined || Buffer.byteLength(data) > MAX_RESULT_BYTES) return undefined;

@@ -33,7 +33,9 @@ interface Feed {
   readonly close: () => void;
 }
 
-/** Follows checks: subscribes, then reads, then reads the changes after messages and reconnections, and regularly. */
+/**
+ * Follows checks: subscribes, then reads, then reads the changes after messages and reconnections, and at an interval.
+ */
 export function createLiveChecks(sources: LiveSources): LiveChecks {
   const feeds = new Map<string, Feed>();
 

@@ -6,9 +6,9 @@ import { onStore } from '../../redis/store.ts';
 
 /**
  * Records a stored screenshot and removes the records of those to be deleted: expired ones, and the oldest until all
- * fit. Their sizes are part of the members. Runs when memory is short, because the caller then frees memory.
- * KEYS members, total bytes. ARGV member, bytes, maximum bytes, lifetime of a screenshot (ms). Returns the removed
- * members.
+ * fit. Their sizes are part of the members. Runs even if Redis is over `maxmemory`, because the caller then frees
+ * memory. KEYS members, total bytes. ARGV member, bytes, maximum bytes, lifetime of a screenshot (ms). Returns the
+ * removed members.
  */
 export const recordScreenshotScript = defineScript(
   'allow-oom',

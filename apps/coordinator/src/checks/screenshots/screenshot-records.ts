@@ -59,7 +59,7 @@ export async function giveUpScreenshot(
  * Asks another probe for the screenshot.
  *
  * @param from the probe that must still be taking it
- * @returns the parameters of the screenshot; only with `applied`
+ * @returns `params`, those of the screenshot, only if `said` is `applied`
  */
 export async function handOverScreenshot(
   redis: Redis,

@@ -10,9 +10,9 @@ import { completion, isLate } from '../store/check-scripts.ts';
  */
 
 /**
- * Lua functions. `standingOf` returns whether an update of the screenshot by a probe counts (by '': whether the
- * screenshot is pending), and the probe that is taking it. `settle` writes the outcome and returns how many results and
- * screenshots are pending.
+ * Lua functions. `standingOf` returns the status of an update of the screenshot by a probe ('': by any), which is
+ * `applied` if the update counts, and the probe that is taking the screenshot. `settle` writes the outcome and returns
+ * how many results and screenshots are pending.
  */
 const standing = `
 ${isLate}
@@ -48,8 +48,8 @@ end
 /**
  * Stores the image of the first asked probe that delivers it. Not run when memory is short: screenshots are optional.
  * KEYS check, results, partials, image. ARGV retention (ms), time of the entry (ms; 0: in time), 1 to return the check,
- * probe, PNG, outcome as JSON. Returns like `settleScript` whether this completes the check and its hashes, then a
- * status and the probe that was taking the screenshot.
+ * probe, PNG, outcome as JSON. Returns the same first two values as `settleScript`, then a status and the probe that
+ * was taking the screenshot.
  */
 export const keepScreenshotScript = defineScript(
   '',
@@ -84,8 +84,9 @@ ${completion}`,
 );
 
 /**
- * Asks the next probe. KEYS check. ARGV time of the failure (ms; 0: in time), the probe that must be taking it, the
- * next probe, failure of the previous probe as JSON. Returns a status, and the parameters of the screenshot as JSON.
+ * Records that the next probe takes the screenshot. KEYS check. ARGV time of the failure (ms; 0: in time), the probe
+ * that must be taking it so far, the next probe, failure of the previous probe as JSON. Returns a status, and the
+ * parameters of the screenshot as JSON.
  */
 export const handOverScreenshotScript = defineScript(
   'allow-oom',

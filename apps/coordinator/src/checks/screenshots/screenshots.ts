@@ -253,7 +253,8 @@ class PassedOnScreenshots implements CheckScreenshots {
         },
       ),
     );
-    // Memory is short, and the screenshot takes it in the stream, too: it is given up rather than tried again.
+    // Redis is out of memory, some of which this entry of the stream takes: the screenshot is given up, not tried
+    // again.
     if (kept === undefined) return this.giveUp(id, { probe, reason: noRoom, onlyWhile: probe }, writtenAt);
     const { said, current } = kept;
     counters[said === 'applied' ? 'screenshotsTaken' : 'screenshotsDropped'] += 1;

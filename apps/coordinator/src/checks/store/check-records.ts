@@ -111,7 +111,7 @@ export async function watchScreenshot(redis: Redis, id: string, probe: string, d
   await redis.zadd(redisKeys.screenshots, deadlineAt, screenshotMember(id, probe));
 }
 
-/** The member with which `watchScreenshot` would watch a new check; undefined if no screenshot is pending. */
+/** The member that `watchScreenshot` would add for a new check; undefined if no screenshot is pending. */
 export function watchedScreenshot({ id, screenshot }: NewCheck): string | undefined {
   return screenshot?.state === 'pending' ? screenshotMember(id, screenshot.probe) : undefined;
 }
@@ -214,7 +214,7 @@ export interface SettleOptions {
   readonly retentionMs: number;
   /** Notified if the update completes the check. */
   readonly deadlines: Pick<Deadlines, 'forget'>;
-  /** Receive the whole check, if one of them waits for it, when the update completes it. */
+  /** Get the whole check when the update completes it, if one of them waits for it. */
   readonly readers?: WaitingReaders | undefined;
   /** Time that `isLate` compares with the deadline, milliseconds since the epoch; 0 means in time. */
   readonly writtenAt?: number;

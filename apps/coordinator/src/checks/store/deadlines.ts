@@ -25,9 +25,9 @@ const FARTHEST_DEADLINE_MS = LONGEST_CHECK_MS + CLOCK_STEP_MS;
 /**
  * Shifts all deadlines back after a step of the clock, so that pending checks keep their time. A coordinator passes the
  * total shift at its last poll plus the step that it observed; only what exceeds the present total is applied, so that
- * one step shifts once and two steps shift twice. If another coordinator has applied the shift, only the deadlines are
- * shifted that are farther away than any check lasts, as a coordinator wrote them by the clock before the step.
- * KEYS deadlines, moved. ARGV the step (ms), that sum (ms), smallest step (ms). Returns the total shift (ms).
+ * one step shifts once and two steps shift twice. If another coordinator has applied the shift, only deadlines farther
+ * away than any check lasts are shifted: they were written by the clock before the step. KEYS deadlines, moved. ARGV
+ * the step (ms), that sum (ms), smallest step (ms). Returns the total shift (ms).
  */
 const moveDeadlinesScript = defineScript(
   'allow-oom',
@@ -54,7 +54,8 @@ export interface Deadlines {
   /**
    * Removes a check that is completed or no longer stored, in a batch with a later poll.
    *
-   * @param stored the memory of the check in Redis, if the result budget has to count it before it is removed
+   * @param stored the memory of the check in Redis, if the result budget has to count the check before its deadline is
+   * removed
    */
   readonly forget: (id: string, stored?: StoredCheck) => void;
   /** Removes now what `forget` has collected. Never rejects. */
@@ -77,7 +78,9 @@ export function createDeadlines(redis: Redis): Deadlines {
   // deadlines of completed checks.
   redis.on('close', () => (ended = []));
 
-  /** Moves the deadlines if the clock was stepped back since the last poll: pending checks would end that late. */
+  /**
+   * Moves the deadlines if the clock was stepped back since the last poll: pending checks would end late by as much.
+   */
   const followClock = async (nowMs: number, movedNowMs: number): Promise<void> => {
     const backMs = Math.round(lastMs - nowMs);
     lastMs = nowMs;

@@ -26,7 +26,7 @@ export interface ResultBudget {
    * Adds queued checks, at most `AT_ONCE`, and removes the oldest checks of the largest clients if a limit is exceeded.
    *
    * @returns true if there may be more to add or remove
-   * @throws if Redis does not reply, or with an error; checks not added stay queued while the connection lasts
+   * @throws if Redis does not reply, or replies with an error; checks not added stay queued while the connection lasts
    */
   readonly look: () => Promise<boolean>;
   /** Status at the last measurement. */

@@ -18,7 +18,10 @@ export function timeoutResult(partial: Readonly<Record<string, unknown>>, finish
   return withMeasured({ ...errorResult('probe_timeout', message, finishedAtMs), result: 'timeout' }, partial);
 }
 
-/** The final result of a probe that was suspended or removed before it had answered, made like `timeoutResult`. */
+/**
+ * The final result of a probe that was suspended or removed before it had answered, with the measured fields of
+ * `partial` if they fit.
+ */
 export function withdrawnResult(
   failure: Failure,
   partial: Readonly<Record<string, unknown>>,

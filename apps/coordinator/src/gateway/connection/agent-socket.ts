@@ -18,8 +18,8 @@ export interface AgentSocket {
   readonly pause: () => void;
   readonly resume: () => void;
   /**
-   * To be called at an interval. Closes the connection, unless it is paused, if nothing has arrived before more than
-   * `QUIET_LOOKS` calls in a row.
+   * To be called at an interval. Closes the connection at more than `QUIET_LOOKS` calls in a row without received data
+   * in between. Calls during a pause do not count.
    */
   readonly look: () => void;
   /**

@@ -22,7 +22,8 @@ const LOOK_EVERY_MS = 250;
  * `RETIRE_MS`.
  */
 export async function closeWhenDone({ socket, instance, jobs, running }: RetiredConnection): Promise<void> {
-  // The queue also lists the screenshots of the agent, and the jobs that it was given by an earlier connection.
+  // The active jobs in the queue include screenshots, which hold no slot, and jobs from earlier connections of the
+  // agent.
   const isWorking = async (): Promise<boolean> =>
     running() > 0 || (await jobs.active()).some(({ taker }) => taker === instance);
   for (let looks = RETIRE_MS / LOOK_EVERY_MS; looks > 0 && socket.isOpen(); looks -= 1) {

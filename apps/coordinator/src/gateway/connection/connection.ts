@@ -44,7 +44,7 @@ export interface ConnectionOptions {
   readonly fingerprint: string;
   readonly suspensions: number;
   readonly isApproved: boolean;
-  /** A retired agent reports its last jobs while another instance is connected. */
+  /** True for a retired agent that connects to report its last jobs while another instance is connected. */
   readonly onlyReports: boolean;
   readonly redis: Redis;
   readonly screenshots: Redis;

@@ -16,7 +16,7 @@ export interface GatewayEntry extends ResultEntry {
   readonly traceparent?: string | undefined;
 }
 
-/** Writes the result stream of one probe, and the notifications of it. */
+/** Writes the result stream of one probe, and its notifications. */
 export interface ResultStream {
   /** @throws StoreUnavailable, or the error reply of Redis */
   readonly append: (entry: GatewayEntry) => Promise<void>;

@@ -38,7 +38,7 @@ export function createUploads(budget: UploadBudget): Uploads {
       const found = open.get(upload) ?? { pieces: [], bytes: 0 };
       if (found.bytes + piece.length > MAX_SCREENSHOT_BYTES) return 'fault';
       open.set(upload, found);
-      // A copy: the piece is a part of a larger buffer of the connection.
+      // A copy: the piece is a view of a larger buffer of the connection, which would stay in memory.
       found.pieces.push(Buffer.from(piece));
       found.bytes += piece.length;
       budget.bytes += piece.length;

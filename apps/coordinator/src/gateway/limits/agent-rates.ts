@@ -4,7 +4,10 @@ import { createTokenBucket, type TokenBucket } from './token-bucket.ts';
 
 /** Bounds what the agents of a gateway send together. */
 export interface AgentRates {
-  /** @param probe one whose key the agent has proved; memory is kept per probe, and the operator bounds their number */
+  /**
+   * @param probe a probe whose key the agent has proved to hold: the memory per probe is kept, so only the operator's
+   * probes may take it
+   */
   readonly open: (probe: string) => AgentRate;
 }
 
@@ -37,7 +40,7 @@ const MOST_JOBS = 1_000;
 /** Longest pause before the rates are asked again: the shared rate may have credit before the probe's own. */
 const ASK_AGAIN_MS = 50;
 
-/** @param nowMs monotonic */
+/** @param nowMs monotonic clock, milliseconds */
 export function createAgentRates(nowMs = (): number => performance.now()): AgentRates {
   const shared = createTokenBucket({ ...SHARED, nowMs });
   const own = new Map<string, TokenBucket>();

@@ -1,6 +1,9 @@
 /** Limits how often the agents of one probe connect to this gateway, because each connection costs writes in Redis. */
 export interface ConnectLimit {
-  /** @param probe one whose key the agent has proved; memory is kept per probe, and the operator bounds their number */
+  /**
+   * @param probe a probe whose key the agent has proved to hold: the memory per probe is kept, so only the operator's
+   * probes may take it
+   */
   readonly admits: (probe: string) => boolean;
 }
 
@@ -8,7 +11,7 @@ export interface ConnectLimit {
 const BURST = 30;
 const PER_SECOND = 1;
 
-/** @param nowMs monotonic */
+/** @param nowMs monotonic clock, milliseconds */
 export function createConnectLimit(nowMs = (): number => performance.now()): ConnectLimit {
   const states = new Map<string, { left: number; readonly atMs: number }>();
   return {

@@ -1,4 +1,4 @@
-/** Spreads work over turns of the event loop, in order, so that a burst of it does not hold up the rest. */
+/** Spreads work over turns of the event loop, in order, so that a burst of it does not hold up other work. */
 export interface Turns {
   readonly add: (work: () => void) => void;
 }

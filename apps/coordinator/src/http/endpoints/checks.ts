@@ -88,7 +88,7 @@ export function createCheck(options: CheckEndpointsOptions): Endpoint {
         return startCheck(checks, accepted, { admit, client: callerDigest(caller), first });
       };
       const answer = await settled(answerOnce(claim, start));
-      // Repeated requests count too.
+      // Counts a repeated request, too, although it starts no check.
       await counter.counted();
       const { checkId, message } = fulfilled(answer);
       const body: CheckStart = { checkId, status: 'pending', message };

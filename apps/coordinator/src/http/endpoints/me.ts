@@ -60,9 +60,9 @@ type CallerName = Pick<Me, 'hostname' | 'hostnameVerified'>;
 const NAMELESS: CallerName = { hostname: null, hostnameVerified: null };
 
 /**
- * The PTR name whose addresses include this one, else the first name: a PTR record is not verified by anyone. Without a
- * name in time, null; `hostnameVerified` is also null if the first name could not be looked up in time. The race covers
- * resolvers that ignore the signal.
+ * The PTR name whose addresses include this one, else the first name: the owner of an address can write any name into
+ * its PTR record. Both fields are null without a name in time; `hostnameVerified` is also null if no name is verified
+ * and the first could not be looked up. The race covers resolvers that ignore the signal.
  */
 async function nameOf(ip: string, { reverse, forward }: NameLookup): Promise<CallerName> {
   const signal = AbortSignal.timeout(REVERSE_TIMEOUT_MS);
@@ -70,7 +70,7 @@ async function nameOf(ip: string, { reverse, forward }: NameLookup): Promise<Cal
     signal.addEventListener('abort', () => resolve(null), { once: true });
   });
   const inTime = (answer: Promise<readonly string[] | null>): Promise<readonly string[] | null> =>
-    // An aborted lookup is empty too, but not conclusive.
+    // An aborted lookup resolves to an empty list, too, which is not conclusive.
     Promise.race([answer.then((list) => (signal.aborted ? null : list)).catch(() => null), timeUp]);
 
   const names = (await inTime(reverse(ip, signal))) ?? [];

@@ -53,8 +53,8 @@ function isKnown(request: Request, response: Response, tag: string): boolean {
 }
 
 /**
- * RFC 9110 section 13.1.2. Express's `fresh` also honours `Cache-Control: no-cache`, which `fetch` adds to
- * requests with `If-None-Match`.
+ * Evaluates `If-None-Match` (RFC 9110 section 13.1.2). Express's `fresh` is false for `Cache-Control: no-cache`, which
+ * `fetch` adds to requests with `If-None-Match`.
  */
 function hasTag(ifNoneMatch: string | undefined, tag: string): boolean {
   if (ifNoneMatch === undefined) return false;

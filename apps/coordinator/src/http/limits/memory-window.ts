@@ -97,7 +97,9 @@ function longestRefusal(axes: readonly Axis[], judge: (axis: Axis) => Judgement)
   return longest;
 }
 
-/** Drops slices that have left the window; adds nothing. */
+/**
+ * Judges a request by the sum of the costs in the window, without counting it. Drops slices that have left the window.
+ */
 function judgeSum(state: State, limit: number, cost: number, nowMs: number): Judgement {
   const { slices } = state;
   const from = nowMs - WINDOW_MS;

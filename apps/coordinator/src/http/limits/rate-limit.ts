@@ -26,7 +26,10 @@ export type Limit = (request: Request, response: Response, asked?: Partial<Asked
 export interface Asked {
   /** Cost toward the client's limit; default 1. */
   readonly cost: number;
-  /** Limits per target (host, port, pair with a client) to which the request counts too. */
+  /**
+   * Limits of targets, of their ports and of the client's pairs of target and port, toward which the request counts,
+   * too.
+   */
   readonly targets: readonly TargetAxis[];
   /**
    * Called while Redis counts, if the count in memory admits the request; Redis may still refuse it. May never be
@@ -43,7 +46,7 @@ const PLAIN: Asked = { cost: 1, targets: [], onLikely: undefined, grant: undefin
 export interface EarlyLimit {
   readonly count: Limit;
   /**
-   * Refuses a client that was refused before, until an ordinary request of it would be admitted again. Counts nothing.
+   * Refuses a client that was refused before, until a request of cost 1 would be admitted again. Counts nothing.
    *
    * @throws HttpProblem 429
    */
@@ -101,7 +104,8 @@ function createLimiter(
   return rateLimit({
     windowMs: WINDOW_MS,
     limit: () => limitOf(counting.getStore()!.caller, bucket.limit),
-    // The library's headers of draft 8 contain a hash of the client's key; an IPv4 address can be found from it.
+    // The library's headers of draft 8 contain a hash of the client's key; trying all IPv4 addresses would reveal the
+    // client's.
     standardHeaders: false,
     legacyHeaders: false,
     keyGenerator: () => callerKey(counting.getStore()!.caller),
@@ -140,7 +144,7 @@ async function countRequest(
   const { refusedBy } = count;
   if (refusedBy !== undefined) throw targetRefused(bucket, caller, { ...count, refusedBy }, targets);
   showClientLimit(response, bucket, caller, count);
-  // Remembered for ordinary requests only: one of higher cost may be refused although an ordinary one would be
+  // Only a refusal at cost 1 is remembered: a request of higher cost may be refused although one of cost 1 would be
   // admitted.
   if (!count.admitted && cost === 1) refusals.remember(client[0]!.key, count.resetMs);
   return count;

@@ -58,7 +58,7 @@ export type HeaderName = keyof typeof componentHeaders;
 
 const limitHeaders: readonly HeaderName[] = ['RateLimit', 'RateLimit-Policy'];
 
-/** References to headers: every response has a request id, those of limited operations the limits. */
+/** References to headers: every response has the request id, and a response of a limited operation also the limits. */
 export function headers(limited: boolean, more: readonly HeaderName[] = []): JsonObject {
   const names = ['X-Request-Id', ...(limited ? limitHeaders : []), ...more];
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));

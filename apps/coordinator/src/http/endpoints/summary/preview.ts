@@ -14,9 +14,9 @@ import { readSummary, type SummarySources } from './read-summary.ts';
 const WITHIN_MS = 1_000;
 
 /**
- * Name, verdict and headline of a check, for programs that show a preview of a link. There are none, and the store is
- * not read, for a request with `Sec-Fetch-Dest: document`, as browsers send it, and for a client that is over its
- * limit.
+ * Name, verdict and headline of a check, for programs that show a preview of a link. Undefined if they cannot be read
+ * in time. A request with `Sec-Fetch-Dest: document`, which browsers send, and a client over its limit get none, and
+ * the store is not read.
  */
 export function previewReader(options: SummarySources & { readonly limit: Limit }): ReadPreview {
   const read = async (request: Request, response: Response, id: string): Promise<ShownCheck> => {

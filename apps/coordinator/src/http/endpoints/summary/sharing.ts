@@ -27,7 +27,7 @@ const REFRESH_SECONDS = 10;
 
 /**
  * Representations for other pages: `GET /check/:id/badge.svg`, `/check/:id/card.png`, `/c/:id/embed`. For an unknown or
- * evicted check they display that, with status 404 or 410.
+ * evicted check they say so, with status 404 or 410.
  */
 export function showShared(options: SharingOptions): readonly Endpoint[] {
   const { links } = options;

@@ -52,7 +52,7 @@ export function eventStream(events: Readonly<Record<string, JsonObject>>): JsonO
   return { schema: { anyOf: Object.values(events) }, 'x-events': events };
 }
 
-/** A specification extension, which the reference page shows. */
+/** The specification extension `x-rate-limit`, which the reference page shows. */
 export function limitOf({ name, limit }: Bucket): JsonObject {
   return {
     'x-rate-limit': {
