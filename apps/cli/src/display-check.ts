@@ -66,7 +66,7 @@ export async function displayCheck(
       show();
     }
   }
-  // The stream ends with `completed`; without it, read the results.
+  // If the stream has ended without `completed`, its last event, the results are read.
   check ??= await client.results(checkId, { signal });
   const summary = await client.summary(checkId, { signal }).catch(missing);
   // `vantage show` displays the request, too.

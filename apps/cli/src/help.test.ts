@@ -12,7 +12,7 @@ describe('the help', () => {
   )('%s fits a terminal of %i columns', (_name, columns, topic) => {
     const lines = helpText(topic, columns).trimEnd().split('\n');
 
-    // What is typed stays on one line.
+    // Text to be typed, such as a command, stays on one line and may be longer.
     const isTyped = (line: string): boolean => /^ {2}(--\S+ [^ ]+|vantage .*)$/.test(line);
     expect(lines.filter((line) => line.length > Math.min(columns, 80) && !isTyped(line))).toEqual([]);
   });

@@ -36,7 +36,7 @@ describe('the exit status of the program', () => {
     server.close();
   });
 
-  /** @param output a descriptor, `pipe` for one that this process has, or `gone` for a pipe without a reader */
+  /** @param output a descriptor, `pipe` for a pipe that this process reads, or `gone` for a pipe without a reader */
   async function vantage(words: readonly string[], output: number | 'gone' | 'pipe', signal?: string): Promise<Ended> {
     const { port } = server.address() as AddressInfo;
     const child = spawn(process.execPath, ['--conditions=vantage-source', MAIN, ...words], {

@@ -22,8 +22,8 @@ interface WatchOptions {
 
 /**
  * Repeats a check until the signal aborts, one line per run. Later runs have the probes of the first one, so that they
- * differ by time alone. A service that is unreachable, busy or without a suitable probe is asked again, and without the
- * probes that were removed meanwhile; any other refusal ends the watch.
+ * differ by time alone. If the service is unreachable, busy or without a suitable probe, the check is tried again
+ * later, and without the probes that were removed meanwhile; any other refusal ends the watch.
  *
  * @returns the exit status: that of the last run, `interrupted` if none has ended
  */

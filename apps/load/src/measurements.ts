@@ -27,7 +27,7 @@ export function createTimes(): Times {
     highestTrackableValue: LONGEST_MS * 1_000,
     numberOfSignificantValueDigits: 3,
   });
-  // The exact maximum; a percentile is the upper bound of its bucket.
+  // The exact maximum bounds the percentiles, each of which is the upper bound of a bucket.
   const max = (): number => (histogram.totalCount === 0 ? 0 : histogram.maxValue / 1_000);
   const at = (percentile: number): number => Math.min(histogram.getValueAtPercentile(percentile) / 1_000, max());
   return {
@@ -137,7 +137,7 @@ function lastOf(seconds: ReadonlyMap<number, unknown>): number {
   return [...seconds.keys()].reduce((last, second) => Math.max(last, second), -1);
 }
 
-/** By the nearest-rank method; null without values. */
+/** The 99th percentile by the nearest-rank method; null without values. */
 function p99(values: readonly number[]): number | null {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.ceil(sorted.length * 0.99) - 1] ?? null;

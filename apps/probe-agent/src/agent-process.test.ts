@@ -70,7 +70,7 @@ function startMain(
   return start(bundledProgram('probe-agent'), [], { ...settings, ...env }, output);
 }
 
-/** The writing end of a full pipe whose reader does not read. */
+/** The write end of a full pipe that no process reads. */
 function fullPipe(): { readonly output: number; readonly close: () => void } {
   const folder = mkdtempSync(join(tmpdir(), 'vantage-pipe-'));
   const pipe = join(folder, 'pipe');

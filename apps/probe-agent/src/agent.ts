@@ -77,7 +77,7 @@ function measuring({ config, runtime, telemetry, log }: MeasurementDependencies)
   const version = ownVersion();
   const ability = (): Ability =>
     abilityOf(config.checkTypes, runtime.connectivity(), runtime.rawSockets(), runtime.screenshots);
-  // Only an agent at a gateway needs the folder, for each new connection.
+  // Only an agent at a gateway needs the state folder, for each new connection.
   const folderFaults = config.transport.kind === 'redis' ? () => [] : watchFolder(config.stateFolder);
   const describe = ({ clock }: RunnerLink): ReturnType<Work['describe']> => {
     const { capabilities, degraded } = ability();

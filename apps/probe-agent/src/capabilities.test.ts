@@ -43,7 +43,7 @@ describe('what a probe can do', () => {
     const { capabilities, degraded } = abilityOf(checkTypeNames, noWay, can, noCamera);
 
     expect(capabilities.types).toEqual(plain);
-    // Its raw sockets are fine: they wait for an address.
+    // Without an address no family needs raw sockets, so they are not reported as missing.
     expect(degraded).toEqual(['The machine has no address with a default route.']);
     expect(abilityOf(checkTypeNames, noWay, { ipv4: 'no', ipv6: 'no' }, noCamera).degraded).toContain('ping: no');
   });

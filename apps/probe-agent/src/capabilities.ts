@@ -17,8 +17,8 @@ export interface Ability {
 }
 
 /**
- * Types that work without raw sockets, but then cannot read ICMP errors. That fault is reported only if another
- * configured type cannot run without raw sockets.
+ * Types that run without raw sockets, but then cannot read ICMP errors. This is reported only if a configured type that
+ * needs raw sockets cannot run.
  */
 const readsIcmpErrors: ReadonlySet<CheckTypeName> = new Set(['dns', 'http', 'tcp', 'udp']);
 
@@ -33,7 +33,7 @@ export function abilityOf(
   const reasons = [ipv4 || !ipv6 ? rawSockets.ipv4 : null, ipv6 ? rawSockets.ipv6 : null];
   const hasRawSockets = [ipv4 && rawSockets.ipv4 === null, ipv6 && rawSockets.ipv6 === null].includes(true);
   const missing = configured.filter((type) => checkTypes[type].needsRawSockets && !hasRawSockets);
-  // Without any family raw sockets are not missing: they wait for an address.
+  // Undefined without any family if raw sockets can be opened: then only the missing address is reported.
   const reason = reasons.find((text) => text !== null);
   const blinded = configured.filter((type) => !checkTypes[type].needsRawSockets && readsIcmpErrors.has(type));
   return {

@@ -7,7 +7,10 @@ export type Written =
   | { readonly json: string; readonly left: readonly string[]; readonly fault?: undefined }
   | { readonly json?: undefined; readonly left?: undefined; readonly fault: string };
 
-/** Serialises a result, omitting the largest optional fields until it fits the limit. */
+/**
+ * Serialises a result, omitting the largest optional fields until it fits the limit; a fault if the required fields
+ * alone do not fit.
+ */
 export function fitResult(result: Fields, required: ReadonlySet<string>): Written {
   const rest = { ...result };
   const left: string[] = [];

@@ -60,7 +60,8 @@ function dropBefore(counted: Counted, first: number): void {
  * Wraps the admission of one run: each admitted network is charged once.
  *
  * @param cost of the run
- * @param againAfterMs for users without separate runs: a network is charged again after this time
+ * @param againAfterMs for a caller without separate runs, such as screenshots: a network is charged again after this
+ *   time
  */
 export function limitNetworks(
   admit: Admit,
@@ -87,7 +88,7 @@ export function limitNetworks(
 /**
  * Charges bytes as they are transferred, for traffic unknown in advance.
  *
- * @returns a function of address and bytes; false if the network is over its limit
+ * @returns a function that charges bytes to an address, and returns false if its network is over the limit
  */
 export function countBytes(limit: NetworkLimit): (address: string, bytes: number) => boolean {
   const uncounted = new Map<string, number>();

@@ -2,7 +2,7 @@
 const AFTER_MS = 5_000;
 /** Interval of retries while jobs run: a release would delay them, because it blocks the process for a millisecond. */
 const AGAIN_MS = 250;
-/** Longest wait for a moment without jobs: an agent that always has some keeps no more memory than others. */
+/** Longest wait for a moment without jobs, so that an agent that always has jobs keeps no more memory than others. */
 const AT_LATEST_MS = 10_000;
 
 /**

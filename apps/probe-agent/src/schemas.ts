@@ -99,7 +99,7 @@ function perType<T>(make: (type: AnyCheckType) => T): (type: CheckTypeName) => T
   };
 }
 
-/** Location and rule only: values of the result stay out of the message. */
+/** Location and rule only: values of the data stay out of the message. */
 function faultOf({ errors }: ValidateFunction): string {
   const [error] = errors ?? [];
   return error === undefined ? 'is not valid' : `${error.instancePath} ${error.message}`;

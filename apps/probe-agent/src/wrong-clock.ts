@@ -10,7 +10,7 @@ const WRONG_CLOCK =
 /**
  * @param serviceMs clock of Redis, milliseconds since the epoch
  * @param ownMs clock of this machine
- * @returns why the probe is degraded
+ * @returns why the probe is degraded; empty if the clock is right
  */
 export function wrongClock(serviceMs: number, ownMs: number): readonly string[] {
   return Math.abs(serviceMs - ownMs) > MOST_OFFSET_MS ? [WRONG_CLOCK] : [];

@@ -16,7 +16,10 @@ export function browserFolder(): BrowserFolder {
   const path = mkdtempSync(join(tmpdir(), 'vantage-agent-browsers-'));
   // An agent that runs as root starts browsers as another user, who must be able to traverse the folder.
   chmodSync(path, 0o711);
-  /** Groups of the processes with the folder in their command line: others of a group lack it, and may exit later. */
+  /**
+   * Process groups in which a process had the folder in its command line: the others of a group lack it, and may
+   * outlive that process.
+   */
   const groups = new Set<string>();
   // No browser of the folder is older than it. A pid that vanishes is forgotten, because a new process may get it.
   let older = new Set(readdirSync('/proc'));
@@ -25,7 +28,7 @@ export function browserFolder(): BrowserFolder {
     contents: () => readdirSync(path),
     processes: async () => {
       const listed = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-      // Not the files of all processes: this is polled, and reading them costs CPU time.
+      // Reads only the files of processes that may be new: this is polled, and reading all of them costs CPU time.
       const pids = listed.filter((pid) => !older.has(pid));
       older = new Set(listed.filter((pid) => older.has(pid)));
       const all = await Promise.all(

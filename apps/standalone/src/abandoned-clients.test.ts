@@ -40,8 +40,8 @@ describe('clients that go away end what they asked for', () => {
     captured.split('\n').filter((line) => line.includes(`> ${host}: ICMP echo request`)).length;
 
   /**
-   * Waits for some packets: on a busy machine a client opens its stream only after the first ones, and before that its
-   * end is not noticed.
+   * Waits for several packets: on a busy machine a client opens its stream only after the first ones, and without a
+   * stream the service does not notice that the client has ended.
    */
   async function untilMeasured(host: string, packets = 3): Promise<void> {
     while (requestsTo(host) < packets) await sleep(100);
@@ -68,7 +68,7 @@ describe('clients that go away end what they asked for', () => {
     beforeAll(() => {
       for (const [, words, host, packets] of programs) {
         const counted = packetsOf(words, host, packets);
-        // A test reports the failure.
+        // The test that awaits this reports the failure.
         counted.catch(() => undefined);
         sent.set(host, counted);
       }

@@ -73,7 +73,7 @@ describe.each([
     await listens;
     abandonedByOne = leaveOneOfTwo();
     unfollowed = start(6, OTHER).then(completed);
-    // A test reports the failure.
+    // The test that awaits this reports the failure.
     for (const result of [abandonedByOne, unfollowed]) result.catch(() => undefined);
   });
 

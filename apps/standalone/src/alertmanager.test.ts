@@ -26,7 +26,7 @@ interface Alert {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-/** Waits for several ticks of a monitor, which are ten seconds apart at least. */
+/** This suite waits for several ticks of a monitor, which are at least ten seconds apart. */
 describe('a monitor that turns bad', () => {
   const data = temporaryFolder();
   let target: Server;

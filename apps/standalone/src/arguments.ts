@@ -7,7 +7,7 @@ import { policyKinds } from '@vantage/target-policy';
 export interface Arguments {
   readonly port: number;
   readonly probes: number;
-  /** Requests per minute, endpoint (but for scrapes) and client; undefined keeps the service's default. */
+  /** Requests per minute of each client at each endpoint, scrapes excepted; undefined keeps the service's default. */
   readonly rateLimit: number | undefined;
   /** CIDRs permitted as targets in addition to the policy. */
   readonly allow: readonly string[];

@@ -23,8 +23,8 @@ const MODULES = `modules:
 `;
 
 /**
- * `$` stands for the selector of one exporter. The second field tells whether the values are times, which are equal
- * within a tolerance.
+ * `$` stands for the selector of one exporter. The second field tells whether the values are times, which need to be
+ * equal only within a tolerance.
  */
 const expressions: readonly (readonly [expression: string, isTime?: true])[] = [
   ['probe_success$'],
@@ -60,7 +60,10 @@ interface Sample {
 const SCRAPES_OF_TARGETS = 9;
 /** Tolerance of times: less than each pause of `/slow`, so that a pause in the wrong phase is noticed. */
 const TOLERANCE_SECONDS = 0.3;
-/** Time by which a ping of Vantage is longer: it pauses between four packets, and blackbox_exporter sends one. */
+/**
+ * Time by which a ping of Vantage takes longer: it sends four packets with pauses between them, and blackbox_exporter
+ * sends one.
+ */
 const PING_PAUSES_SECONDS = 0.6;
 
 describe('dashboards over a Prometheus that scrapes Vantage and blackbox_exporter', () => {
@@ -178,7 +181,7 @@ describe('dashboards over a Prometheus that scrapes Vantage and blackbox_exporte
   });
 });
 
-/** Labels that only one exporter has, and those with values further apart than the tolerance. */
+/** Label sets that only one exporter has, and those whose values are further apart than the tolerance. */
 function differingTimes(
   ours: Values['times'],
   theirs: Values['times'],

@@ -6,7 +6,7 @@ const LOOK_EVERY_MS = 10_000;
 
 /**
  * Rotates the logs of a folder: a log above the size limit is copied to `<name>.log.1` and truncated in place, since
- * writers keep it open for appending. A line written in between is lost.
+ * writers keep it open for appending. A line written between the two steps is lost.
  *
  * @returns a function that stops the rotation
  */

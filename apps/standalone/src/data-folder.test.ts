@@ -41,8 +41,8 @@ describe('the data folder', () => {
   });
 
   it('is refused while another service runs on it', async () => {
-    // `standalone` on the command line shows that the process is a service, and not another one that has got its
-    // process id.
+    // `standalone` in its command line marks the process as a service, not as another program that reuses the process
+    // id.
     const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', 'standalone']);
     await once(other, 'spawn');
     const note = { pid: other.pid, url: 'http://127.0.0.1:8080', redis: null, processes: {} };
@@ -96,7 +96,7 @@ describe('the data folder', () => {
       await claimDataFolder('/proc/x').catch((error) => console.log(error.message));`;
     const node = ['--conditions=vantage-source', '--input-type=module', '-e', program];
 
-    // A spinning process would not even hear SIGTERM.
+    // A process in an endless loop would not handle SIGTERM.
     const { stdout } = spawnSync(process.execPath, node, { encoding: 'utf8', timeout: 60_000, killSignal: 'SIGKILL' });
 
     expect(stdout).toMatch(/cannot be used: ENOENT.*'\/proc\/x'\.\nChoose another with --data/);

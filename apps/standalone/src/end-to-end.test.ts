@@ -14,7 +14,7 @@ import { PAGE, startTargets, type Targets } from '../test/targets.ts';
 
 const probeIds = ['demo-1', 'demo-2', 'demo-3'];
 
-/** Raw sockets need root, or CAP_NET_RAW, which is not looked for; in CI they are required. */
+/** True for root, and in CI, where raw sockets are required. CAP_NET_RAW would suffice, but is not looked for. */
 const hasRawSockets = process.getuid?.() === 0 || process.env['CI'] !== undefined;
 
 /** Time limit of a wait: normally a few seconds, more on a busy machine. */
@@ -230,7 +230,7 @@ describe('the whole service on one machine', () => {
     const literal = client.startCheck({ type: 'tcp', host: '192.168.1.1', port: 80 });
 
     await expect(literal).rejects.toMatchObject({ status: 403, problem: { title: 'The target is refused by policy' } });
-    // The coordinator resolves no names.
+    // The coordinator resolves no names, so the agents refuse this one.
     for (const result of await check({ type: 'tcp', host: 'private.example.com', port: 80 })) {
       expect(result).toMatchObject({ result: 'error', error: { code: 'target_refused_by_policy', source: 'probe' } });
     }

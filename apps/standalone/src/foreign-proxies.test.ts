@@ -150,7 +150,8 @@ describe('agents behind programs that others wrote', () => {
         try {
           await someMore();
           service.route(second);
-          // The first coordinator stops once its requests are answered: one that it cut off would not be repeated.
+          // The first coordinator stops only when its requests are answered: a request that it cut off would not be
+          // repeated.
           await Promise.allSettled(checks);
           await stop(first);
           first = await service.startCoordinator(settings(one));

@@ -126,7 +126,7 @@ const ANSWERS_WITHIN_MS = 20_000;
 
       expect(reports.length).toBeGreaterThan(0);
       expect(reports.every(({ cause }) => cause === 'ENOSPC')).toBe(true);
-      // Two lines per refused check.
+      // Each refused check logs two lines.
       expect(counted).toBeGreaterThanOrEqual(30);
       expect(reports.reduce((sum, { dropped = 0 }) => sum + dropped, 0)).toBe(counted);
     },

@@ -1,7 +1,7 @@
 /**
- * Flags of Node for each program. They bound the semi-spaces of the young generation of the heap, in MiB: under load it
- * would grow, and stay large. The flags of the old generation are set by `compactHeap`, and the packet process has its
- * own.
+ * Flags of Node for each program. They bound the semi-spaces of the young generation of the heap, in MiB, which would
+ * grow under load and stay large. The flags of the old generation are set by `compactHeap`, and the packet process has
+ * its own.
  */
 export const nodeFlags = {
   coordinator: ['--max-semi-space-size=4'],

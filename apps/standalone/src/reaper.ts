@@ -22,8 +22,8 @@ export function startReaper(): Reaper {
 
   const tell = (): void => void child.stdin?.write(line);
   const start = (): void => {
-    // Own session: neither Ctrl-C nor a signal to our process group reaches it. The line is an argument: this process
-    // may be killed before it writes to the pipe.
+    // Own session: neither Ctrl-C nor a signal to our process group reaches it. The line is an argument, because this
+    // process may be killed before it can write to the pipe.
     child = spawn(process.execPath, [...process.execArgv, program, line], {
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],

@@ -80,7 +80,7 @@ export async function superviseRedis(options: SuperviseRedisOptions): Promise<Su
         if (!stopping.signal.aborted) report(Error.isError(error) ? error.message : String(error));
         return undefined;
       });
-      // `stop` was called during the restart and has no server to stop.
+      // If `stop` was called during the restart, it had no server to stop.
       if (stopping.signal.aborted) await server?.stop();
       else if (server === undefined) await pause(1_000, stopping.signal);
     }
@@ -102,7 +102,7 @@ export async function superviseRedis(options: SuperviseRedisOptions): Promise<Su
 /** Sends inline commands without awaiting replies. */
 function sendCommands(port: number, commands: readonly string[]): void {
   const socket = connect({ port, host: '127.0.0.1' }, () => socket.write(`${commands.join('\r\n')}\r\n`));
-  // A crashed Redis is restarted and reads its file then.
+  // Errors are ignored: a crashed Redis is restarted, and reads its file then.
   socket.on('error', () => undefined);
   socket.resume();
 }

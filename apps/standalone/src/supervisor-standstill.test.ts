@@ -18,8 +18,8 @@ afterAll(async () => {
 });
 
 /**
- * A standstill below the interval of the disk watch, one above it and the first restart delay, and one above the grace
- * period.
+ * Standstills: one shorter than the interval of the disk watch, one longer than it and than the first restart delay,
+ * and one longer than the grace period.
  */
 describe.each([500, 4_000, 20_000])('a supervisor that stands still for %i ms', (ms) => {
   it('affects no client, restarts no running process, and then those that ended', async () => {

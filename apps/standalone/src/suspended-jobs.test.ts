@@ -160,7 +160,7 @@ async function openTrial(name: string, add: AddProbe): Promise<Trial> {
   return trial;
 }
 
-/** Runs a test with an agent at a gateway, one with a separate Redis login, and one without. */
+/** Runs a test with an agent at a gateway, one with a separate Redis login, and one without a login. */
 async function withEach<T>(test: (trial: Trial) => Promise<T>): Promise<Readonly<Record<string, T>>> {
   const outcomes = transports.map(async ([name, add]) => {
     const trial = await openTrial(name, add);

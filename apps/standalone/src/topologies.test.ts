@@ -15,7 +15,7 @@ import { startTargets, type Targets } from '../test/targets.ts';
 
 const executable = findRedisServer(process.env['PATH'] ?? '')!;
 
-/** Raw sockets need root, or CAP_NET_RAW, which is not looked for; in CI they are required. */
+/** True for root, and in CI, where raw sockets are required. CAP_NET_RAW would suffice, but is not looked for. */
 const hasRawSockets = process.getuid?.() === 0 || process.env['CI'] !== undefined;
 
 describe.each([
@@ -91,7 +91,7 @@ describe.each([
     if ('masterPort' in redis) {
       process.kill(redis.servers[0].pid, 'SIGKILL');
     } else {
-      // The node has no replica; it resumes after SIGCONT.
+      // This node has no replica, so nothing replaces it; it resumes after SIGCONT.
       process.kill(redis.nodes[1]!.pid, 'SIGSTOP');
       setTimeout(() => process.kill((redis as RedisCluster).nodes[1]!.pid, 'SIGCONT'), 3_000);
     }

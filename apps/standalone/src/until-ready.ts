@@ -29,8 +29,8 @@ const LOOK_EVERY_MS = 250;
  * Waits until all probes have reported, at most `READY_WITHIN_MS`, and returns them in their current state, such as
  * degraded without root.
  *
- * @throws Error with a sentence for the user if the coordinator does not respond, or if a process cannot run; an abort
- *   of `signal`
+ * @throws Error with a sentence for the user if the coordinator does not respond, or if a process cannot run; an
+ *   AbortError if `signal` aborts
  */
 export async function waitUntilReady({ url, probes, processes, logFolder, report, signal }: Awaited): Promise<Probes> {
   const until = performance.now() + READY_WITHIN_MS;

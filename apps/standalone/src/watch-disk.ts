@@ -75,7 +75,7 @@ export async function refuseFullDisk(folder: string): Promise<void> {
 async function readLeft(folder: string): Promise<Readonly<Record<Resource['name'], number>>> {
   const { bavail, bfree, bsize, files, ffree } = await statfs(folder);
   return {
-    // File systems reserve blocks for root.
+    // File systems reserve blocks for root, which only `bfree` includes.
     space: (process.getuid?.() === 0 ? bfree : bavail) * bsize,
     // File systems that allocate inodes on demand report 0.
     inodes: files === 0 ? Infinity : ffree,

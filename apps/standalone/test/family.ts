@@ -12,7 +12,7 @@ export interface Entry {
   readonly parent: number;
 }
 
-/** A process; nothing if it has ended or is a zombie, which waits for its parent. */
+/** The entry of a process; empty if it has ended, or is a zombie, which only waits for its parent. */
 function entriesOf(pid: number | string): readonly Entry[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');

@@ -42,7 +42,7 @@ export const packages = {
 const shippedFile = (name: string): string =>
   readFileSync(fileURLToPath(new URL(`../../../infra/docker/${name}`, import.meta.url)), 'utf8');
 
-/** A shipped configuration file with these texts replaced, each of which it must have. */
+/** A shipped configuration file with these texts replaced, each of which it must contain. */
 function shipped(name: string, changes: readonly (readonly [string, string])[]): string {
   return changes.reduce((text, [from, to]) => {
     if (!text.includes(from)) throw new Error(`${name} has no ${from}`);

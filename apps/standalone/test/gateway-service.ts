@@ -16,7 +16,7 @@ import { readAdminConfig } from '../../coordinator/src/admin/config.ts';
 import { makeCertificate } from './certificates.ts';
 import { noFront, startFront, type Front } from './public-front.ts';
 
-/** Coordinators behind one TLS address, as a reverse proxy has them, and agents that connect to their gateways. */
+/** Coordinators behind one TLS address, as behind a reverse proxy, and agents that connect to their gateways. */
 export interface GatewayService {
   /** Public address; its certificate is signed by `caFile`. */
   readonly url: string;

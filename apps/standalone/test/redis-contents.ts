@@ -38,7 +38,10 @@ async function readKey(redis: Redis, key: string): Promise<string> {
 
 /** Watches every command, those of scripts included. */
 export async function watchWrites(redis: Redis): Promise<{
-  /** Families of the first keys of commands, by each word that `foundIn` returns for a command. */
+  /**
+   * Families of keys (`familyOf`), by each word that `foundIn` returns for a command; of a command, only the first key
+   * counts.
+   */
   readonly families: (foundIn: (text: string) => readonly string[]) => Readonly<Record<string, readonly string[]>>;
   readonly stop: () => void;
 }> {
@@ -49,7 +52,7 @@ export async function watchWrites(redis: Redis): Promise<{
     families: (foundIn) => {
       const families = new Map<string, Set<string>>();
       for (const [command = '', key = '', ...values] of commands) {
-        // The commands of a script are reported one by one.
+        // The commands of a script are reported one by one, so its call is left out.
         if (/^(eval|evalsha|fcall)$/i.test(command)) continue;
         for (const found of foundIn([key, ...values].join('\n'))) {
           families.set(found, (families.get(found) ?? new Set()).add(familyOf(key)));

@@ -4,11 +4,11 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 /** A relay between agents and the service, which the test can interrupt. */
 export interface Relay {
-  /** Forwards to the port that was given. */
+  /** Connections to this port are forwarded to the given one. */
   readonly port: number;
   /** Port of a proxy by CONNECT. */
   readonly proxyPort: number;
-  /** Ends all connections, and each further one at once. */
+  /** Ends all connections, and each new one at once, until `heal` is called. */
   readonly cut: () => void;
   readonly heal: () => void;
   readonly close: () => void;

@@ -2,8 +2,9 @@
 const SHORT_PING = 4;
 
 /**
- * Changes the request of a client that follows its check by a stream: rounds, and pings longer than `SHORT_PING`, may
- * end when the client goes away. A request that sets `endWithStream` itself is not changed.
+ * Changes the request of a client that follows its check by a stream: a traceroute with rounds, or a ping of more than
+ * `SHORT_PING` packets, may then end when the client goes away. A request that sets `endWithStream` itself is not
+ * changed.
  */
 export function endingWithStream<Request extends { readonly type: string; readonly options?: object | undefined }>(
   request: Request,

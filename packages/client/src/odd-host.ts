@@ -8,7 +8,7 @@ interface Parts {
   readonly rest: string;
 }
 
-/** Recognises hosts that are no target or hardly meant as one, in URLs too; undefined for all others. */
+/** Recognises hosts that cannot be a target, or are hardly meant as one, in URLs too; undefined for all others. */
 export function oddHost(typed: string, facts: TypeFacts): TargetMistake | undefined {
   const [, scheme = '', authority = '', rest = ''] = /^(https?:\/\/)?([^/?#]*)(.*)$/is.exec(typed) ?? [];
   const parts = { scheme, authority, rest };
@@ -81,7 +81,7 @@ function zone({ scheme, authority, rest }: Parts, facts: TypeFacts): TargetMista
   return mistake(message, facts, { scheme, authority: `[${address}]${port}`, rest });
 }
 
-/** An address in letters of another width, as an input method for Chinese or Japanese writes them: `１９２.０.２.１`. */
+/** An address in fullwidth characters, as an input method for Chinese or Japanese writes them: `１９２.０.２.１`. */
 function wideAddress({ scheme, authority, rest }: Parts, facts: TypeFacts): TargetMistake | undefined {
   const plain = authority.normalize('NFKC').replaceAll('。', '.');
   if (plain === authority || !isAddress(readTarget(plain).host)) return undefined;
@@ -133,7 +133,7 @@ function oddAddress({ scheme, authority, rest }: Parts, facts: TypeFacts): Targe
     parts.length === 1
       ? 'An IPv4 address is written as four decimal numbers.'
       : 'Some programs read numbers with a leading zero as octal, some as decimal.';
-  // A bare number is rather a port or an id than 0.0.1.187.
+  // A bare number is more likely a port or an id than an address such as 0.0.1.187.
   if (canonical.startsWith('0.')) return { message, fixes: [] };
   return { message, fixes: parts.flatMap((part) => mistake(message, facts, part).fixes) };
 }
@@ -143,13 +143,13 @@ function isDecimalQuad(text: string): boolean {
   return labels.length === 4 && labels.every((label) => /^(0|[1-9]\d{0,2})$/.test(label) && Number(label) <= 255);
 }
 
-/** The address as WHATWG URL reads it; undefined if it refuses it. */
+/** The address that WHATWG URL reads; undefined if it reads none. */
 function canonicalOf(numbers: string): string | undefined {
   const url = `http://${numbers}/`;
   return URL.canParse(url) ? new URL(url).hostname : undefined;
 }
 
-/** The address without leading zeros, if it has some and WHATWG URL reads another address. */
+/** The same numbers without leading zeros, if there are some and WHATWG URL reads another address; empty otherwise. */
 function decimalOf(numbers: string): readonly string[] {
   const decimal = numbers.replaceAll(/(?<=^|\.)0+(?=\d)/g, '');
   return decimal !== numbers && isDecimalQuad(decimal) && decimal !== canonicalOf(numbers) ? [decimal] : [];

@@ -4,7 +4,7 @@ import type { Problem } from './types.ts';
 export class ProblemError extends Error {
   override readonly name = 'ProblemError';
   readonly status: number;
-  /** Undefined if the response has no whole problem document, such as one of a proxy. */
+  /** Undefined if the response contains no complete problem document, such as one from a proxy. */
   readonly problem: Problem | undefined;
   /** Value of `Retry-After`; undefined unless it is a number of seconds. */
   readonly retryAfterSeconds: number | undefined;

@@ -1,6 +1,9 @@
 import { createParser } from 'eventsource-parser';
 
-/** Declared here instead of by the parser: declarations of the npm package import `@vantage/types` alone. */
+/**
+ * Declared here instead of imported from the parser: the declarations of the npm package may import only
+ * `@vantage/types`.
+ */
 export interface StreamEvent {
   readonly id?: string | undefined;
   readonly event?: string | undefined;

@@ -19,7 +19,10 @@ export interface TableCheck {
 /** Columns of every result, whatever its outcome. */
 const commonColumns = ['result', 'rt', 'resolvedIp', 'error.code', 'error.phase', 'error.source', 'error.message'];
 
-/** Columns of a probe. A result may have fields with the names on the right, for the target. */
+/**
+ * Columns of a probe, and its fields. The prefix is needed because a result may have fields of these names about the
+ * target.
+ */
 const probeColumns = {
   probeCountryCode: 'countryCode',
   probeCity: 'city',
@@ -28,10 +31,10 @@ const probeColumns = {
 } as const satisfies Readonly<Record<string, keyof TableProbe>>;
 
 /**
- * Results as CSV (RFC 4180), one row per probe: the check, location and network of the probe (`probeCity`), then each
- * scalar field of the results (`timings.total` for nested ones) and each list of scalars. Other lists are omitted,
- * except the data of DNS answers, the number of hops (`hopCount`) and those that `columns` names, and so is the
- * screenshot.
+ * Results as CSV (RFC 4180), one row per probe: the check, the probe with its location and network (`probeCity`), then
+ * each scalar field of the results (`timings.total` for nested ones) and each list of scalars. Other lists and the
+ * screenshot are omitted, except that DNS answers are written as their data, hops as their number (`hopCount`), and
+ * lists that `columns` names as JSON.
  *
  * @param probes response of `GET /probes`, if known
  * @param columns first columns of the results; others follow in the order in which they occur. With all fields of a
@@ -83,8 +86,8 @@ function factsOf(probes: Readonly<Record<string, TableProbe>>, id: string): Read
 }
 
 /**
- * @param columns an object or a list that has a column here is written into it as JSON, such as headers, whose names
- *   the target chooses
+ * @param columns an object or a list with one of these names is written into one cell as JSON, such as headers, whose
+ *   names the target chooses
  */
 function flatten(value: object, columns: ReadonlySet<string>, prefix = ''): Record<string, unknown> {
   const fields = Object.entries(value as Record<string, unknown>).flatMap(([name, field]): [string, unknown][] => {

@@ -34,7 +34,7 @@ export function targetMistake(text: string, facts: TypeFacts): TargetMistake | u
   return mistake ?? (facts.hostKind === 'url' ? undefined : notAHost(typed, facts));
 }
 
-/** Type of the check that does the work of a command. */
+/** The check type that corresponds to a command. */
 const commands: Readonly<Record<string, string>> = {
   curl: 'http',
   dig: 'dns',
@@ -52,13 +52,13 @@ const commands: Readonly<Record<string, string>> = {
 const recordTypes = new Set('A AAAA CAA CNAME DNSKEY DS HTTPS MX NAPTR NS PTR SOA SRV SVCB TLSA TXT'.split(' '));
 
 function blanks(typed: string, { type, types }: TypeFacts): TargetMistake {
-  // Without what separates or encloses the words of a list.
+  // Removes quotes, brackets and separators around the words.
   const words = withoutFlags(typed.split(/\s+/)).map((word) => word.replace(/^["'“”„‘’(<]+|["'“”‘’)>,;]+$/g, ''));
   const first = words[0]?.toLowerCase() ?? '';
   const named = types.find((name) => name === (commands[first] ?? first));
   const hosts = words.map(hostIn).filter((host) => host !== undefined);
   const given = words.find((word) => /^\d{1,5}$/.test(word));
-  // In small letters, `a` is a word of a sentence too.
+  // Except for a dns check, record types must be in capitals: in lower case, `a` may be a word of a sentence.
   const isDns = (named ?? type) === 'dns';
   const recordType = words.map((word) => (isDns ? word.toUpperCase() : word)).find((word) => recordTypes.has(word));
   const meantFor = ({ host, port = given }: Typed): string => {
@@ -91,7 +91,7 @@ function fixesOf(
   const record = recordType !== undefined && type === 'dns' ? { recordType } : {};
   if (port !== undefined && type === 'http') return [{ type, host: `${host}:${port}` }];
   if (number !== undefined && takesPort.has(type)) return [{ type, host, port: Number(number) }];
-  // The port was typed on purpose: only a check that has one measures what was asked.
+  // The port was typed on purpose: only a check of a port measures what was asked.
   const tcp = port === undefined ? [] : [{ type: 'tcp', host, port: Number(port) }];
   return [...tcp, { type, host, ...record }];
 }
@@ -108,7 +108,9 @@ function hasNoPort(type: string): boolean {
   return type !== 'http' && !takesPort.has(type);
 }
 
-/** The URL itself first, then its host for a type that measures hosts; for another scheme as `otherScheme`. */
+/**
+ * The URL itself first, then its host for a type that measures hosts; for another scheme, the fixes of `otherScheme`.
+ */
 function urlFixes(url: string, type: string): readonly TargetFix[] {
   const other = otherScheme(url, { type, hostKind: type === 'http' ? 'url' : 'host', hasPort: false, types: [] });
   if (other !== undefined) return other.fixes;
@@ -118,7 +120,7 @@ function urlFixes(url: string, type: string): readonly TargetFix[] {
   return type === 'http' ? [http] : [http, bare];
 }
 
-/** Leaves out options (`-c 4`, `+short`) and the server of `dig`. */
+/** Leaves out options (`-c 4`, `+short`) and the server of `dig` (`@192.0.2.53`). */
 function withoutFlags(words: readonly string[]): readonly string[] {
   return words.filter(
     (word, index) => !/^[-+@]/.test(word) && !(/^\d+$/.test(word) && words[index - 1]?.startsWith('-') === true),
@@ -143,12 +145,12 @@ function otherScheme(typed: string, { type, hostKind }: TypeFacts): TargetMistak
 
 function network(typed: string, { type, hostKind }: TypeFacts): TargetMistake | undefined {
   const [, address] = /^\[?([0-9a-f.:]+)\]?\/\d{1,3}$/i.exec(typed) ?? [];
-  // In a URL, a number can be a path.
+  // In a URL, the number may be a path.
   if (address === undefined || hostKind === 'url') return undefined;
   return { message: `${typed} is a network. A check measures one address.`, fixes: [{ type, host: address }] };
 }
 
-/** The path or the port of a URL that a check of a host would leave out. */
+/** The mistake of a URL whose path or port a check of a host would ignore; undefined if nothing is ignored. */
 function lostOfUrl(typed: string, { type, hasPort }: Pick<TypeFacts, 'type' | 'hasPort'>): TargetMistake | undefined {
   const [, port, rest] = /^https?:\/\/[^/?#]*?(?::(\d{1,5}))?((?:[/?#].*)?)$/i.exec(typed) ?? [];
   const hasPath = !/^\/?(?:#.*)?$/.test(rest ?? '');

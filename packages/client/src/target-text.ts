@@ -19,7 +19,8 @@ export function readTarget(text: string): TypedTarget {
 }
 
 /**
- * Converts the text to the form of the check type: a URL for http, a bare host otherwise.
+ * Converts the text to the form of the check type: a URL for http, a bare host otherwise. A malformed URL stays as it
+ * is.
  *
  * @param hostKind of the check type
  */

@@ -20,7 +20,7 @@ export type { CheckTypeName } from '@vantage/diagnostics/contract';
 
 type TypeOf<Name extends CheckTypeName> = (typeof checkTypes)[Name];
 
-/** Body of `POST /check`. Fields that the type's schema requires beyond this type are validated by the service. */
+/** Body of `POST /check`. The service validates the requirements of the schema that this type does not express. */
 export type CheckRequest = { readonly [Name in CheckTypeName]: CheckRequestOf<Name> }[CheckTypeName];
 
 export type CheckRequestOf<Name extends CheckTypeName> = {

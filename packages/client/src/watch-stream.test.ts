@@ -14,7 +14,7 @@ describe('a stream that stays open', () => {
   });
 
   /**
-   * Follows a stream that sends this many heartbeats and then nothing.
+   * Follows a stream that sends this many heartbeats and then nothing for `thenMs`.
    *
    * @returns the changes of the connection that were reported
    */

@@ -46,7 +46,7 @@ export type MonitorChange =
   /** The monitor itself: the first event if `after` names none, and again after a loss of events. */
   | { readonly type: 'monitor'; readonly id: string; readonly monitor: MonitorInList }
   | { readonly type: 'change'; readonly id: string; readonly change: MonitorEvent }
-  /** The last run: at first, and after each tick. */
+  /** The last run: at the start, and after each tick. */
   | { readonly type: 'run'; readonly id: string; readonly run: Run };
 
 export interface WatchMonitorOptions extends StreamOptions {

@@ -26,12 +26,12 @@ export interface CheckArguments {
   readonly faults: readonly string[];
 }
 
-/** Text of HOST, split; `fault` is the reason why it is no host. */
+/** The HOST argument, split into the host and other fields; `fault` is the reason why it is no host. */
 interface HostText {
   readonly host: string;
-  /** Fields that the text has too, such as the port of `example.com:443`. */
+  /** Fields that the text contains in addition, such as the port of `example.com:443`. */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** Fields that it implies unless they are given, such as the port of `https://example.com`. */
+  /** Fields that the text implies unless they are given, such as the port of `https://example.com`. */
   readonly implied?: Readonly<Record<string, unknown>>;
   readonly fault?: string;
 }
@@ -68,7 +68,8 @@ function repeated(tokens: readonly FlagToken[], options: FlagOptions): string | 
 type FlagToken = NonNullable<ReturnType<typeof parseArgs>['tokens']>[number];
 
 /**
- * One line for an error of parseArgs, whose message may have several; for an unknown flag with those that may be meant.
+ * One line for an error of parseArgs, whose message may have several; for an unknown flag, with the flags that may be
+ * meant.
  */
 function faultOf(error: unknown, names: readonly string[]): string {
   const message = Error.isError(error) ? error.message : String(error);

@@ -2,9 +2,9 @@ import { exitStatus } from './exit-status.ts';
 
 type Program = Pick<NodeJS.Process, 'stdout' | 'stderr' | 'exit'>;
 
-/** Ends a program that cannot write its output, with a status that is not that of a check. */
+/** Ends the program when its output cannot be written, with an exit status that is not the outcome of a check. */
 export function endWithOutput({ stdout, stderr, exit }: Program): void {
-  // Nothing is left to say, and the exit status stays what it is.
+  // An error of standard error cannot be reported anywhere, and does not change the exit status.
   stderr.on('error', () => undefined);
   stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
     // The reader of the pipe may exit early, as head(1) does; Windows calls that EOF.

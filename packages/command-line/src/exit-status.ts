@@ -6,7 +6,7 @@ export const exitStatus = {
   unreachable: 3,
   notMeasured: 4,
   interrupted: 130,
-  /** That of a program that SIGPIPE ends. */
+  /** Status of a program that SIGPIPE has ended: 128 + 13. */
   outputClosed: 141,
 } as const;
 
@@ -38,8 +38,8 @@ const mayBeOfName: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * False if the probe failed, or the resolution of the name did for a reason that cannot be the name's (`mayBeOfName`).
- * A dns check measures the resolver, so failures of its resolution count.
+ * False if the probe failed, or if the name was not resolved for a reason that lies neither in the target nor in the
+ * name (`mayBeOfName`). A dns check measures the resolver, so failures of its resolution count.
  */
 function isMeasured(type: string, { result, error }: Measurement): boolean {
   if (result === 'error' || error?.source === 'probe') return false;

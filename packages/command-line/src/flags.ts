@@ -80,7 +80,10 @@ export function flagName(field: string): string {
   return field.replaceAll(/([a-z0-9])([A-Z])/g, '$1-$2').toLowerCase();
 }
 
-/** Parses a value to JSON; it must be one of the choices, if there are some. The service validates all else. */
+/**
+ * Parses a value to JSON. It must be one of the choices, if there are any, and numeric for a number. The service
+ * validates the rest.
+ */
 export function parseValue(flag: Flag, text: string): { readonly value: string | number } | { readonly fault: string } {
   if (flag.choices.length > 0 && !flag.choices.includes(text)) {
     return {

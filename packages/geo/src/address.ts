@@ -3,7 +3,10 @@ import { addressText, mappedIpv4, readAddress } from '@vantage/contract/address'
 /** A parsed address for lookups. */
 export interface Address {
   readonly family: 4 | 6;
-  /** As it was given, but without a dotted quad in an IPv6 address. */
+  /**
+   * The given text, except that an IPv4-mapped address becomes IPv4, and a dotted quad in another IPv6 address becomes
+   * hexadecimal.
+   */
   readonly text: string;
   /** 4 or 16 bytes, network order. */
   readonly bytes: Uint8Array;

@@ -98,8 +98,8 @@ function firstOf(value: unknown): unknown {
 }
 
 /**
- * The value of the first key with one that is neither null nor empty; `undefined` without such a key, and for anything
- * but a record.
+ * The first value under these keys that is neither null nor empty; `undefined` without one, and if `value` is no
+ * object.
  */
 function fieldOf(value: unknown, ...keys: readonly string[]): unknown {
   if (typeof value !== 'object' || value === null) return undefined;

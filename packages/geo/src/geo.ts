@@ -22,7 +22,7 @@ export interface GeoOptions {
   readonly ispMmdb?: string | undefined;
   /** Folder of the bundled city files; default: the installed package. */
   readonly bundledCity?: string | undefined;
-  /** The file from `build-asn.ts`; by default its default target. */
+  /** The file that `buildAsn` writes; default: its default target. */
   readonly bundledAsn?: string | undefined;
   /** Interval at which the operator's files are polled; default: `DEFAULT_POLL_MS`. */
   readonly pollMs?: number | undefined;
@@ -178,7 +178,7 @@ function createAnswer({ city, asn, isp, bundledCity, bundledAsn, fallback, rdap 
   return { lookUp, forget };
 }
 
-/** A network without prefix bits means that the file does not divide this family. */
+/** Null for length 0, which means that the file does not divide this family into networks. */
 function prefixOfFound(address: Address, length: number): string | null {
   return length === 0 ? null : networkText(address.bytes, length);
 }

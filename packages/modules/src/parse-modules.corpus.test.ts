@@ -61,7 +61,7 @@ describe('a file of modules', () => {
   );
 
   itWithExporter('is that of Debian’s package, of which the modules with grpc cannot be run', async () => {
-    // A package that the system has is not unpacked.
+    // If the system has the package, it is not unpacked, and its file is below `/`.
     const path = [exporter.folder, '/'].map((root) => join(root, 'etc/prometheus/blackbox.yml')).find(existsSync);
     const text = readFileSync(path!, 'utf8');
     const parsing = parseModules(text);

@@ -35,8 +35,8 @@ export function clusterConnector(
       try {
         if (slot !== undefined) node = await masterOf(address, slot, turn, tls);
       } catch (error) {
-        // No other node serves instead: without the keys it would refuse every command. ioredis retries a connection
-        // with an error.
+        // No other node can replace it: one without the keys would refuse every command. ioredis tries again if it gets
+        // a stream that fails with `firstError`.
         this.firstError = error as Error;
         this.stream = new Socket().destroy();
         return this.stream;
@@ -93,7 +93,7 @@ async function askFor(
     ...(password === undefined ? {} : { password }),
     ...(tls === undefined ? {} : { tls }),
   });
-  // A command that fails because the connection was lost does not explain the loss.
+  // The error of a command that ended with the connection does not say why the connection was lost.
   let cause: Error | undefined;
   node.on('error', (error) => {
     cause ??= error;

@@ -102,7 +102,7 @@ function openCluster(
       clusterRetryStrategy: soon,
       // Off, because the timer of ioredis may go on if the client is closed during a refresh: see `refreshSlots`.
       slotsRefreshInterval: 0,
-      // A slow node leaves time to query another one.
+      // Half of the time, so that after a slow node there is time to query another one.
       slotsRefreshTimeout: policy.connectTimeout / 2,
       maxRedirections: 10,
       redisOptions: {
@@ -116,7 +116,7 @@ function openCluster(
       },
     },
   );
-  // The first listener, so that the others have the cause.
+  // Registered first, so that all later listeners see the cause.
   cluster.on('error', (error: Error) => {
     if ('lastNodeError' in error) error.lastNodeError = cause ?? error.lastNodeError;
   });

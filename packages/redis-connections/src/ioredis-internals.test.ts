@@ -7,7 +7,7 @@ import { Command, Redis, SentinelConnector } from 'ioredis';
 
 /**
  * The release whose source was reviewed for `reply-watch.ts`, `sentinel-connector.ts`, `turn-redis.ts` and
- * `young-commands.ts`. Review another one before changing this.
+ * `young-commands.ts`. Review the source of another release before changing this value.
  */
 const REVIEWED = '6.0.0';
 

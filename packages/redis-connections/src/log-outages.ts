@@ -10,7 +10,7 @@ export interface ConnectionLog {
   readonly warn: (fields: object, message: string) => void;
 }
 
-/** Connections whose login is refused, by log: all of them use one login. */
+/** Connections whose login is refused, by log: the connections of one log use the same login. */
 const refused = new WeakMap<ConnectionLog, Set<Redis>>();
 
 /**
@@ -25,7 +25,7 @@ export function logOutages(redis: Redis, connection: string, log: ConnectionLog,
   redis.on('error', (error: Error) => {
     cause = connectionFault(error);
     if (up === undefined) log.warn({ connection, cause }, 'Redis unreachable');
-    // As when the password was changed or the user deleted.
+    // For example after the password was changed or the user was deleted.
     else if (refusals.size === 0 && isLoginRefusal(cause)) log.warn({ connection, cause }, 'Redis login rejected');
     if (isLoginRefusal(cause)) refusals.add(redis);
     up ??= false;

@@ -187,7 +187,7 @@ describe('connections to a cluster', () => {
     try {
       for await (const text of child.stdout!) {
         printed += String(text);
-        // Frozen nodes keep the question for the slots in flight.
+        // While the nodes are frozen, the request for the slots is not answered.
         if (printed === 'ready') for (const { pid } of cluster.nodes) process.kill(pid, 'SIGSTOP');
         if (printed === 'ready closed') break;
       }

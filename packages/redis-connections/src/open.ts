@@ -148,5 +148,5 @@ function isDemoted(error: Error): boolean {
 const spread = createBackoff({ firstMs: 50, longestMs: 2_000, jitter: 0.5 });
 
 function ignore(): void {
-  // Errors are reported by another event.
+  // Another listener reports errors of a connection, and a failure of CLIENT NO-EVICT has no consequence here.
 }

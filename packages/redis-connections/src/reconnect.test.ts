@@ -39,7 +39,7 @@ afterAll(async () => {
 function open(): Redis {
   const { port } = line.address() as AddressInfo;
   const log = { info: () => undefined, warn: () => undefined };
-  // With TLS, an attempt is not over when the kernel has accepted it.
+  // With TLS, an attempt is not complete when the kernel has accepted the connection.
   return openPatient({ url: `rediss://127.0.0.1:${port}`, keyInUse: 'x', name: 'test', resend: false, log });
 }
 

@@ -5,8 +5,8 @@ import type { RedisAddress, RedisEndpoint } from './address.ts';
 const LISTEN_MS = 2_000;
 
 /**
- * Why Redis closes connections that it has just accepted, as at `maxclients`. It says so without being asked and
- * closes, so that a client that writes first may get EPIPE instead; before TLS it closes without a word.
+ * Why Redis closes connections that it has just accepted, as at `maxclients`. Redis sends the reason unasked and
+ * closes, so a client that writes first may get EPIPE instead; with TLS it closes without a reason.
  *
  * @returns undefined if no server refuses connections
  */

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 
-/** Delay of a poll that shows a stall, which may have delayed replies, too. */
+/** Lateness of a poll that shows a stall, which may have delayed replies, too. */
 const HELD_UP_MS = 50;
 /** Limit of stall time that is not counted. */
 const MAX_HELD_UP_MS = 2_000;

@@ -1,8 +1,8 @@
 import { Redis, type Command } from 'ioredis';
 
 /**
- * Sends the commands that promise callbacks issue in one turn of the event loop in one write, in order, to save system
- * calls here and in Redis.
+ * Sends all commands that promise callbacks issue in one turn of the event loop in a single write and in order, which
+ * saves system calls here and in Redis.
  */
 export class TurnRedis extends Redis {
   private corked = false;
@@ -12,7 +12,8 @@ export class TurnRedis extends Redis {
       const socket = this.stream;
       this.corked = true;
       socket.cork();
-      // From within a promise callback: Node runs this after the other pending ones, whose commands are thus included.
+      // Scheduled by a promise callback, this runs after all other pending promise callbacks, so their commands are
+      // included.
       process.nextTick(() => {
         this.corked = false;
         socket.uncork();

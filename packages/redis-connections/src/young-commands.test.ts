@@ -10,7 +10,7 @@ keepCommandsYoung();
 
 const BATCHES = 20;
 const PER_BATCH = 200;
-/** Limit of growth per command; one that is kept takes far more. */
+/** Limit of the bytes by which the old generation grows per command; a command that is kept takes far more. */
 const FREED_BYTES = 250;
 
 function oldBytes(): number {
@@ -27,7 +27,7 @@ describe('a command', () => {
         command.resolve(Buffer.from('value'));
         await command.promise;
       }
-      // An object is moved to the old generation by the second one that it survives.
+      // An object moves to the old generation at the second minor collection that it survives.
       gc({ type: 'minor' });
       gc({ type: 'minor' });
     };

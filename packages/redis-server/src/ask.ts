@@ -25,7 +25,11 @@ export function ask(port: number, ...words: readonly string[]): Promise<string> 
   });
 }
 
-/** @throws if the condition does not hold within `COMES_ABOUT_WITHIN_MS` */
+/**
+ * Waits until the condition holds; an error counts as false.
+ *
+ * @throws if the condition does not hold within `COMES_ABOUT_WITHIN_MS`
+ */
 export async function until(isSo: () => Promise<boolean>): Promise<void> {
   const giveUpAt = performance.now() + COMES_ABOUT_WITHIN_MS;
   while (!(await isSo().catch(() => false))) {

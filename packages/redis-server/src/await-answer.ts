@@ -14,8 +14,8 @@ interface Starting {
 /**
  * Waits until a starting server answers. `LOADING` restarts the time limit, so loading may take any time.
  *
- * @returns undefined once it answers `PONG`, or `-NOAUTH` (it may still be loading); else the abort or the connection
- * error in parentheses, empty if there is none or the server has ended, because its log has the reason
+ * @returns undefined once it answers `PONG`, or `-NOAUTH` (it may still be loading); else the reason in parentheses:
+ *   the abort or the connection error; empty without one, and if the server has ended, whose log has the reason
  */
 export async function whyNoAnswer(
   port: number,

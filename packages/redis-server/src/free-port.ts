@@ -16,7 +16,7 @@ export async function freePort(): Promise<number> {
       await once(server, 'listening');
     } catch (error) {
       if (Error.isError(error) && 'code' in error && error.code === 'EADDRINUSE') continue;
-      // Without the address every port would fail, without an end.
+      // Any other error, such as that of a missing loopback address, would recur for every port without end.
       throw error;
     }
     server.close();

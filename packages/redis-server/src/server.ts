@@ -59,7 +59,7 @@ const durable = [
   '',
   '--maxmemory-policy',
   'noeviction',
-  // Saves CPU time of rewrites of the append-only file.
+  // Saves CPU time when the append-only file is rewritten.
   '--rdbcompression',
   'no',
 ];
@@ -124,7 +124,7 @@ async function startOn(port: number, options: RedisServerOptions): Promise<Redis
       resolve();
     });
   });
-  // Another server may hold the port: compare the process id in the file of this one.
+  // Another server may hold the port, so the pid file must contain the process id of this child.
   const isOurs = (): boolean =>
     // Within a separate mount namespace the folder has another path.
     [folder, `/proc/${child.pid}/root${folder}`].some((at) => readPid(at) === child.pid);

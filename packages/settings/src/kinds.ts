@@ -32,7 +32,7 @@ export function number(minimum: number, maximum: number): VariableKind<number> {
   return {
     name: `number from ${minimum} to ${maximum}`,
     parse: (value) => {
-      // Node prints a number from 0.01 with up to 18 decimals.
+      // Node prints a number of at least 0.01 with up to 18 decimals.
       const parsed = /^-?\d{1,15}(\.\d{1,20})?$/.test(value) ? Number(value) : Number.NaN;
       if (!(parsed >= minimum && parsed <= maximum)) throw new Error(`must be a number from ${minimum} to ${maximum}`);
       return parsed;

@@ -11,7 +11,9 @@ import { askResolversAgainSoon } from './resolver-options.ts';
 const program = fileURLToPath(new URL('../test/look-up-at-late-resolver.ts', import.meta.url));
 const canUnshare = process.platform === 'linux' && process.getuid?.() === 0;
 
-/** What a lookup finds at a resolver that answers the third copy of a question, in a separate network. */
+/**
+ * The result of a lookup at a resolver that answers only the third copy of a question, in a separate network namespace.
+ */
 function lookUp(when: 'soon' | 'default'): unknown {
   const folder = mkdtempSync(join(tmpdir(), 'vantage-test-'));
   const resolvConf = join(folder, 'resolv.conf');

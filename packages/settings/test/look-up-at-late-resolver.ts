@@ -4,8 +4,8 @@ import { lookup } from 'node:dns/promises';
 import { askResolversAgainSoon } from '@vantage/settings';
 
 /**
- * This program is a resolver on port 53 that answers only the third copy of each question; it prints what a lookup
- * there finds.
+ * This program is a resolver on port 53 that answers only the third copy of each question; it prints the result of a
+ * lookup there.
  */
 const copies = new Map<string, number>();
 const server = createSocket('udp4');
@@ -22,7 +22,7 @@ const found = await lookup('redis.example', { family: 4 }).catch((error: NodeJS.
 process.stdout.write(JSON.stringify(found));
 server.close();
 
-/** An A record for the question, in which nothing follows the name but type and class. */
+/** A response with an A record. After its name, the question must have nothing but type and class. */
 function answerTo(question: Buffer): Buffer {
   const header = Buffer.from(question.subarray(0, 12));
   header.writeUInt16BE(0x81_80, 2);

@@ -28,7 +28,7 @@ async function serve(zone: Zone): Promise<DnsServer> {
   return server;
 }
 
-/** A zone from `A name` and `AAAA name` to records; a name with one type is NODATA for the other. */
+/** A zone made of records by `A <name>` and `AAAA <name>`. A name that has only records of the other type is NODATA. */
 function records(entries: Readonly<Record<string, readonly string[]>>): Zone {
   return (name, type) => {
     const found = entries[`${type} ${name}`];

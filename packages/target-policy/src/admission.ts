@@ -30,7 +30,7 @@ export interface AdmissionOptions {
   readonly ownAddresses: () => OwnAddresses;
   /**
    * The servers of the agent's Redis, or its proxy or gateway: those configured, and the addresses at which they were
-   * reached. No exception allows one.
+   * reached. No exception of the policy admits one.
    */
   readonly redis: () => readonly ProtectedEndpoint[];
   readonly haveIpv4: () => boolean;
@@ -117,12 +117,12 @@ async function admitName(
   return admit({ host: name, address: candidates[0]!, family: pinned.family, addresses, candidates, resolveMs });
 }
 
-/** Adds the only family that was asked for: the name may have addresses of the other one. */
+/** Adds the only family that was queried: the name may have addresses of the other one. */
 function ofFamily(failure: Failure, family: Family | undefined): Failure {
   return failure.code === 'dns_no_address' && family !== undefined ? { ...failure, family } : failure;
 }
 
-/** Why no address is usable: the name may have some of the family that the probe has, if that question failed. */
+/** Why no address is usable: a failure of the query for the other family, which may have usable ones, comes first. */
 function unusable(resolution: Resolution, family: Family): Failure {
   const other = resolution[family === 4 ? 6 : 4];
   return other.ok || other.failure.source === 'target' ? familyUnavailable(family) : other.failure;
@@ -148,8 +148,8 @@ function judgeAnswer(name: string, text: string, judge: Judge): Refusal | undefi
 }
 
 /**
- * Why an address is refused; undefined if it is not. The agent's Redis comes first, because no exception allows it;
- * then the operator's lists, whose exceptions override the agent's own lists, but for broadcast addresses.
+ * Why an address is refused; undefined if it is not. The agent's Redis comes first, because no exception admits it;
+ * then the operator's lists, whose exceptions override the agent's own lists, except for broadcast addresses.
  */
 function judgeAll(
   address: Address,

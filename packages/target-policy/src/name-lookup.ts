@@ -9,7 +9,7 @@ import type { NameResolver } from './resolver/resolver.ts';
 
 export interface NameLookupOptions {
   readonly resolver: NameResolver;
-  /** Whether private addresses are looked up: the resolver may know names of the operator's network. */
+  /** Whether names of private addresses are looked up: the resolver may know names of the operator's network. */
   readonly showPrivateAddresses: boolean;
 }
 

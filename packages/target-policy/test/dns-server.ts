@@ -47,7 +47,7 @@ export type Zone = (name: string, type: RecordType, asked: number, hasEdns: bool
 export interface DnsServer {
   /** `127.0.0.1:<port>` */
   readonly address: string;
-  /** Every question so far, as `A example.com`. */
+  /** Every question so far, as `A example.com`; over TCP, as `A example.com tcp`. */
   readonly questions: readonly string[];
   readonly stop: () => Promise<void>;
 }
@@ -55,10 +55,7 @@ export interface DnsServer {
 const TYPES: Readonly<Record<number, RecordType>> = { 1: 'A', 12: 'PTR', 28: 'AAAA' };
 const NXDOMAIN = 3;
 
-/**
- * Starts a DNS server on loopback, over UDP and TCP, that answers from `zone`. Its `questions` mark those over TCP: `A
- * example.com tcp`.
- */
+/** Starts a DNS server on loopback, over UDP and TCP, that answers from `zone`. */
 export async function startDnsServer(zone: Zone): Promise<DnsServer> {
   const questions: string[] = [];
   const timers = new Set<NodeJS.Timeout>();

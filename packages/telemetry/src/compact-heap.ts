@@ -2,9 +2,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /**
- * To be called at the end of the start: returns to the system memory that only the start needed, such as that of parsed
- * code. The flags are set here, because V8 discards the compiled code of Node's own modules if they are given on the
- * command line.
+ * Returns memory that only the start of the program needed, such as that of parsed code, to the system; to be called at
+ * the end of the start. The flags are set here, because V8 discards the compiled code of Node's own modules if they are
+ * given on the command line.
  *
  * @param growth bounds how far the old generation grows before it is collected, which costs some CPU time
  */

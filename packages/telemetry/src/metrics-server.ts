@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { MetricDeclarations } from './declarations.ts';
 import type { Metrics } from './metrics.ts';
 
-// An import of `node:http` reads all that it exports, and one of them loads Node's fetch, which takes memory.
+// An import of `node:http` reads each of its exports, and one of them loads Node's fetch, which takes memory.
 const { createServer } = process.getBuiltinModule('node:http');
 
 export interface MetricsServer {

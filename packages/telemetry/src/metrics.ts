@@ -58,7 +58,11 @@ export async function openMetrics<const D extends MetricDeclarations>(
   };
 }
 
-/** Advances a counter to external, monotonic counts. */
+/**
+ * Advances a counter to external, monotonic counts.
+ *
+ * @returns a function that takes the present counts by value of the label
+ */
 export function followCounts<L extends string>(
   counter: Pick<Counter<L>, 'inc'>,
   label: L,
@@ -73,7 +77,11 @@ export function followCounts<L extends string>(
   };
 }
 
-/** Same as `followCounts`, for a counter without labels. */
+/**
+ * Advances a counter without labels to an external, monotonic total.
+ *
+ * @returns a function that reads the total and advances the counter to it
+ */
 export function followTotal(counter: Pick<Counter, 'inc'>, total: () => number): () => void {
   let seen = 0;
   return () => {

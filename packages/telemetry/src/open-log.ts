@@ -23,8 +23,8 @@ export function openLog(options: LoggerOptions): OpenLog {
 }
 
 /**
- * The fields of an error for a line. A command of Redis has its name alone: its arguments may be a password, or data of
- * a client.
+ * The fields of an error for a line. Of a Redis command only the name is kept: its arguments may be a password, or data
+ * of a client.
  */
 export function describeError(error: Error): unknown {
   const fields: unknown = stdSerializers.err(error);

@@ -58,7 +58,7 @@ export const telemetrySettings = {
 
 export type TelemetryConfig = SettingValues<typeof telemetrySettings>;
 
-/** @returns undefined if tracing is off */
+/** @returns the configuration; undefined if tracing is off */
 export function tracingConfig(config: TelemetryConfig, service: TracingConfig['service']): TracingConfig | undefined {
   const { otelEndpoint, otelTracesEndpoint, otelDisabled, otelServiceName } = config;
   if (otelDisabled || (otelEndpoint === undefined && otelTracesEndpoint === undefined)) return undefined;

@@ -2,7 +2,10 @@ import { constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { isatty } from 'node:tty';
 
-/** Writes lines to a file, a pipe or a terminal. A full disk or a stalled reader drops lines instead of blocking. */
+/**
+ * Writes lines to a file, a pipe or a terminal. If the disk is full or the reader stalls, lines are dropped instead of
+ * blocking the process.
+ */
 export interface TextOutput {
   /** Never throws; may wait for a terminal that `withoutBlocking` cannot reopen. `line` ends with a line feed. */
   readonly write: (line: string) => void;
@@ -148,7 +151,7 @@ function countLines(bytes: Buffer): number {
   return lines;
 }
 
-/** `error`: system error code if not everything was written. */
+/** Writes until the descriptor accepts no more. `error`: system error code if not everything was written. */
 function writeWhatFits(descriptor: number, bytes: Buffer): { readonly written: number; readonly error?: string } {
   let written = 0;
   try {

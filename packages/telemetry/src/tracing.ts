@@ -78,7 +78,10 @@ const CLOSE_WITHIN_MS = 4_000;
 /** Bound of a text attribute; a host name has at most 253 characters. */
 const LONGEST_TEXT = 300;
 
-/** Loads the OpenTelemetry SDK and starts exporting. An unreachable collector loses spans and has no other effect. */
+/**
+ * Loads the OpenTelemetry SDK and starts exporting. If the collector is unreachable, spans are lost without any other
+ * effect.
+ */
 export async function openTracing(config: TracingConfig): Promise<Tracing> {
   const [api, provider] = await Promise.all([import('@opentelemetry/api'), openProvider(config)]);
   const active = new AsyncLocalStorage<Context>();

@@ -18,9 +18,9 @@ export interface CertificateRequest {
   readonly ca?: boolean;
   /** Replaces the value of basicConstraints, for example by `CA:TRUE, pathlen:0`. */
   readonly constraints?: string;
-  /** True for a certificate without any extension, of version 1. */
+  /** True for a certificate of version 1, which has no extensions. */
   readonly bare?: boolean;
-  /** Begin of the validity, in days from now. */
+  /** Start of the validity, in days from now. */
   readonly from?: number;
   readonly until?: number;
   /** Arguments of `openssl req -newkey`. */
@@ -126,12 +126,12 @@ function pemOf(der: Buffer): string {
   return ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n');
 }
 
-/** A line of a separate section for alternative names, in which a name may contain a comma. */
+/** An alternative name as a line of a separate section of the configuration, where it may contain a comma. */
 function numbered(name: string, index: number): string {
   return name.replace(':', `.${index} = `);
 }
 
-/** The least that `openssl ca` asks for. */
+/** A minimal configuration for `openssl ca`. */
 const configuration = `
 [ca]
 default_ca = own

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-/** Programs of Debian packages, unpacked without installing them, so that the system starts none. */
+/** Programs of Debian packages, unpacked without installing them, so that the system does not start their services. */
 export interface UnpackedPackages {
   /** Root of the unpacked files. */
   readonly folder: string;
@@ -17,7 +17,10 @@ export interface UnpackedPackages {
 
 const run = promisify(execFile);
 
-/** Downloads and unpacks each set into a separate folder, unless it is there. Returns why not; null if all are there. */
+/**
+ * Downloads and unpacks each set into a separate folder, unless the folder exists. Returns why that is impossible, or
+ * null if all sets are available.
+ */
 export async function packagesMissing(...sets: readonly (readonly string[])[]): Promise<string | null> {
   const tools = ['apt-get', 'dpkg', 'flock'].filter((program) => systemPath(program) === undefined);
   if (tools.length > 0) return `${tools.join(', ')} of Debian not found`;
@@ -75,7 +78,7 @@ async function fetchInto(folder: string, cache: string, packages: readonly strin
   await rm(downloads, { recursive: true });
 }
 
-/** Downloads packages; if the system's lists of packages are empty or outdated, by separate lists in the cache. */
+/** Downloads packages; if the system's lists of packages are empty or outdated, with separate lists in the cache. */
 async function download(folder: string, state: string, packages: readonly string[]): Promise<void> {
   const separateLists = join(state, 'separate');
   await mkdir(join(separateLists, 'lists/partial'), { recursive: true });

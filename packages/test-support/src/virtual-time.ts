@@ -5,7 +5,7 @@ const { setImmediate: inNextTurn } = globalThis;
 
 /**
  * Runs a function with a clock that advances to the next timer when nothing else is pending. Waits take no time, and
- * stalls delay nothing. Only for code without real sockets, files or processes.
+ * stalls of the machine have no effect. Only for code without real sockets, files or processes.
  */
 export async function inVirtualTime<T>(run: () => Promise<T>): Promise<T> {
   jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'] });

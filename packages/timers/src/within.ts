@@ -1,6 +1,9 @@
 import { stallTolerantTimeout } from './stall-tolerant.ts';
 
-/** Waits for a promise, but no longer than a time, and ignores its errors. Stalls of this process count little. */
+/**
+ * Waits for a promise, but no longer than a time, and ignores its errors. A stall of this process uses up little of the
+ * time.
+ */
 export async function within(promise: Promise<unknown> | undefined, milliseconds: number): Promise<void> {
   const timeout = Promise.withResolvers<void>();
   const cancel = stallTolerantTimeout(milliseconds, timeout.resolve);
@@ -9,7 +12,7 @@ export async function within(promise: Promise<unknown> | undefined, milliseconds
 }
 
 /**
- * Waits for work with a timeout. A later outcome is dropped. Stalls of this process count little.
+ * Waits for work with a timeout. A later outcome is dropped. A stall of this process uses up little of the time.
  *
  * @throws the error of the work, or the one that `late` returns
  */

@@ -37,7 +37,10 @@ export function isCommand(word: string): boolean {
   return commands.includes(word);
 }
 
-/** The fault of a first word that is no command; unless it is a flag, with all commands and one that may be meant. */
+/**
+ * The fault of a first word that is no command. Unless it is a flag, the text lists all commands and one that may be
+ * meant.
+ */
 export function unknownCommand(name: string): string {
   if (name.startsWith('-')) return `unexpected flag "${name}" before the command; expected vantage COMMAND [flags]`;
   return `unknown command "${name}"; ${expectedOf(name, commands, checkOf(name))}`;

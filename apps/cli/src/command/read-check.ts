@@ -70,7 +70,8 @@ function pairFaults(between: readonly string[], host: string, values: ParsedArgu
 }
 
 /**
- * Faults of an empty selection, such as an unset variable: if it were left out, the service would select the probes.
+ * Faults of an empty selection, as from an unset shell variable: without a selection, the service would choose the
+ * probes.
  */
 function emptyFaults(values: ParsedArguments['values']): readonly string[] {
   return Object.entries({ from: 'locations, such as de,AS3320', probes: 'ids of probes' }).flatMap(

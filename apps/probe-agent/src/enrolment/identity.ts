@@ -129,8 +129,8 @@ async function chooseKey(files: KeyFiles, token: string | undefined, folder: str
     if (current?.tokenDigest === tokenDigest) return { key: current, isNext: false };
     return { key: await files.create(probeId, tokenDigest), isNext: true };
   }
-  // A next key without its token: the answer to its enrolment may have been lost, and the token removed from the
-  // settings since.
+  // Without a token, a next key is used too: the answer to its enrolment may have been lost, and the token may have
+  // been removed from the settings since.
   const next = current ?? (await files.read('next'));
   if (next !== undefined) return { key: next, isNext: current === undefined };
   throw new Error(`there is no key in ${folder}: set VANTAGE_TOKEN to a token of probe:invite`);

@@ -38,7 +38,7 @@ function descendants(root: number, running: readonly Running[]): readonly Runnin
 
 /**
  * Bytes of a process's proportional set; of its resident set if `smaps_rollup` is unreadable, as for another user's
- * browser without privileges.
+ * browser without privileges; 0 if the process has exited.
  */
 async function memoryOf(pid: number): Promise<number> {
   const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '');

@@ -52,7 +52,7 @@ const TABLES = [
   ['asn-ipv6-num.csv', 16],
 ] as const;
 
-/** `null` for a missing or incomplete file, which must be built. */
+/** The description in an MMDB file; `null` for a missing or damaged file, which must be built. */
 async function descriptionOf(path: string): Promise<string | null> {
   try {
     return (await readMmdb(await readFile(path))).description;
@@ -84,7 +84,7 @@ function createRecords(writer: MmdbWriter): (range: AsnRange) => number {
   };
 }
 
-/** The fewest networks that make up the range, in order. */
+/** The fewest CIDR prefixes that make up the range, in order. */
 function* networksOf({ start, end }: AsnRange, bytes: 4 | 16): Generator<readonly [Uint8Array, number]> {
   const bits = bytes * 8;
   for (let from = start; from <= end;) {

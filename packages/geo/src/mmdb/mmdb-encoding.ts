@@ -51,7 +51,7 @@ function control(type: number, size: number): Buffer {
   return Buffer.from([first | 31, ...extended, ...bigEndian(size - 65_821, 3)]);
 }
 
-/** Always with an offset of four bytes: a little larger, but no offset moves when an earlier one grows. */
+/** Always with an offset of four bytes: a little larger, but the size of a pointer does not depend on its offset. */
 function encodePointer(offset: number): Buffer {
   return Buffer.from([0b001_11_000, ...bigEndian(offset, 4)]);
 }

@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import type { GeoLog } from '../geo-log.ts';
 import { readMmdb, type Mmdb } from './mmdb.ts';
 
-/** A file of the operator's that may be replaced at any time. */
+/** An operator's file that may be replaced at any time. */
 export interface MmdbFile {
   readonly path: string;
   /** The last valid version of the file; `null` if there was none. */
@@ -26,7 +26,7 @@ export function openMmdbFile(path: string, log: GeoLog): MmdbFile {
 
   function fail(error: unknown): false {
     const reason = Error.isError(error) ? error.message : String(error);
-    // Once for each fault, not once for each poll.
+    // Logs when the fault changes, not at each poll.
     if (reason !== fault) log.warn({ path, reason, kept: current?.buildDate ?? null }, 'geo data file cannot be used');
     fault = reason;
     return false;

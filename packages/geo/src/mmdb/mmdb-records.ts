@@ -50,7 +50,7 @@ export function decodeFromFile(fd: number, section: Section): DecodeAt {
     for (let bytes = WINDOW_BYTES; ; bytes *= GROWTH) {
       const window = readWindow(fd, section, offset, bytes);
       const cursor = decodeIn(window, cache);
-      // A text that does not fit in the window is cut off silently.
+      // The decoder silently cuts off a text that does not fit in the window.
       if (cursor !== undefined && cursor.offset <= window.length) return cursor;
       if (window.length < bytes) throw new DamagedValue();
     }
@@ -69,7 +69,7 @@ export function decodeFromFile(fd: number, section: Section): DecodeAt {
   return (offset) => Object(decodeAt(offset))['value'] as unknown;
 }
 
-/** @returns undefined if the window is too small, or its bytes are no value */
+/** @returns the value and the offset behind it; undefined if the window is too small or its bytes are no value */
 function decodeIn(
   window: Buffer,
   cache: ConstructorParameters<typeof mmdbDecoder.default>[2],

@@ -34,7 +34,7 @@ export interface TreeShape {
   readonly ipVersion: number;
 }
 
-/** Placeholder above any depth of the index. */
+/** Marks an entry of the index that is not filled: above any real depth. */
 const UNKNOWN_DEPTH = 0xff;
 
 /** Walks the tree directly: `mmdb-lib` would parse the address again for each file. */

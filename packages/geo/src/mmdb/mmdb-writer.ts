@@ -112,7 +112,8 @@ interface Tree {
 }
 
 /**
- * Marks a side of a node that holds a record of the data section instead of a node. A side of 0, the root, is empty.
+ * Marks a side of a node that holds a record of the data section instead of a node. A side of 0 is empty: no side
+ * points to the root.
  */
 const IS_RECORD = 0x8000_0000;
 

@@ -136,7 +136,8 @@ describe('a file that is damaged', () => {
   it('never makes a look-up throw, whichever byte has changed', async () => {
     const addresses = ['81.2.69.1', '81.3.0.1', '2a00:1450::1', '9.9.9.9'].map((text) => parseAddress(text)!);
     let readable = 0;
-    // Of the nodes, which are alike, every seventh byte: at each place within the six of a node.
+    // The nodes are encoded alike, so only every seventh of their bytes is changed: with six bytes a node, each
+    // position within a node is hit.
     for (let at = 0; at < good.length; at += at < nodeCountOf(good) * 6 - 7 ? 7 : 1) {
       const file = changed((copy) => (copy[at] = copy[at]! ^ 0xff));
       const mmdb = await readMmdb(file).catch(() => null);
@@ -163,7 +164,7 @@ describe('a file that stays on disk', () => {
       const [whole, onDisk] = [await readMmdb(content), await openMmdb(write(`${recordBits}.mmdb`, content))];
       const found = addresses.map((address) => onDisk.find(address));
 
-      // Jest is slow to compare so many.
+      // Jest's own comparison is slow for so many values.
       expect(addresses.filter((address, at) => !isDeepStrictEqual(found[at], whole.find(address)))).toEqual([]);
       expect(found.filter((one) => one !== null).length).toBeGreaterThanOrEqual(20_000);
       await onDisk.close();
@@ -186,7 +187,8 @@ describe('a file that stays on disk', () => {
     const good = makeFile();
     const addresses = ['81.2.69.1', '81.3.0.1', '2a00:1450::1', '9.9.9.9'].map((text) => parseAddress(text)!);
     let readable = 0;
-    // Only bytes behind the tree, which is read by the same code as in memory, where a test above changes it, too.
+    // Only bytes behind the tree are changed: the tree is read by the same code as in memory, for which a test above
+    // changes its bytes.
     for (let position = nodeCountOf(good) * 6; position < good.length; position += 1) {
       const file = Buffer.from(good);
       file[position] = file[position]! ^ 0xff;

@@ -152,7 +152,7 @@ function readMetadata(end: Buffer, fileBytes: number): Pick<Parts, 'metadata' | 
   return { metadata, recordsEnd: markerAt - searchTreeSize };
 }
 
-/** An error of the disk, such as `EIO`. */
+/** True for an error of a system call, such as `EIO` from the disk. */
 function isSystemError(error: unknown): boolean {
   return Error.isError(error) && 'syscall' in error;
 }

@@ -5,7 +5,10 @@ const MAX_ANSWER_BYTES = 256 * 1024;
 export type Fetched =
   | { readonly kind: 'answer'; readonly json: unknown }
   | { readonly kind: 'unknown' }
-  /** The server requests a pause (RFC 9110 section 10.2.3). */
+  /**
+   * The server requests a pause: status 429 or 503, with the seconds of `Retry-After` (RFC 9110 section 10.2.3) or a
+   * default.
+   */
   | { readonly kind: 'busy'; readonly seconds: number }
   | { readonly kind: 'failed'; readonly reason: string };
 

@@ -220,7 +220,7 @@ describe('registration data', () => {
     const rdap = create(baseUrl, { deadline: () => over.signal });
 
     const prepared = Array.from({ length: 9 }, (_, at) => rdap.prepare(address(`203.0.114.${at}`)));
-    // The server answers nothing: those that are asked about stay under way.
+    // The server does not answer, so the first four queries stay in progress.
     const others = await Promise.all(prepared.slice(4));
     await allAsked.promise;
     over.abort();

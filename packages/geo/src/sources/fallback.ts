@@ -17,7 +17,7 @@ export interface Fallback extends Credited {
   readonly fault: () => string | null;
   /** Loads the data once; never rejects. */
   readonly load: () => Promise<void>;
-  /** `null` until it is loaded, and without data. Never throws. */
+  /** `null` until the data is loaded, and for an address without data. Never throws. */
   readonly find: (address: Address) => Facts | null;
 }
 

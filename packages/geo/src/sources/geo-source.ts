@@ -8,7 +8,7 @@ export interface GeoSource {
   readonly role: 'city' | 'asn' | 'isp' | 'fallback';
   readonly origin: 'operator' | 'bundled';
   /**
-   * `idle`: not loaded before there is a need. `stale`: the file has become unusable, its last good reading answers.
+   * `idle`: loaded only when it is needed. `stale`: the file has become unusable, and its last valid contents are used.
    * `missing`: there is no usable data.
    */
   readonly state: 'ready' | 'stale' | 'missing' | 'idle' | 'loading';

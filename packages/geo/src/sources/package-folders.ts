@@ -10,7 +10,11 @@ export function ownFolder(): string {
   return dirname(createRequire(import.meta.url).resolve('@vantage/geo/package.json'));
 }
 
-/** Folders of the packages that bring data; each throws when its package is not installed. */
+/**
+ * The folder of a package that brings data.
+ *
+ * @throws if the package is not installed
+ */
 
 export function cityPackageFolder(): string {
   const require = requireFromGeo();

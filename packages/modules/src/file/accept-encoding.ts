@@ -1,6 +1,7 @@
 /**
  * Whether an `Accept-Encoding` header requests the expected coding of the body, by the rules of blackbox_exporter: in
- * descending order of quality, the first entry that names it must not have the quality 0. True if either is empty.
+ * descending order of quality, the first entry that is the coding or `*` must have a quality above 0. True if either is
+ * empty.
  */
 export function acceptsEncoding(coding: string, header: string): boolean {
   if (coding === '' || header === '') return true;

@@ -75,7 +75,11 @@ export function struct<F extends Fields>(
   };
 }
 
-/** A mapping with keys of the operator's choice. */
+/**
+ * A mapping with keys of the operator's choice.
+ *
+ * @param absent the value of a key with null
+ */
 export function mapOf<T>(kind: Kind<T>, absent: T): Kind<ReadonlyMap<string, T>> {
   return (node, decoding) => {
     const entries = entriesOf(node, decoding);

@@ -1,5 +1,5 @@
 const BROKEN_ESCAPE = /%(?![0-9a-f]{2})/i;
-/** Characters of a host; of the escaped ones, those beyond ASCII only. */
+/** Characters allowed in a host; percent-encoded ones only beyond ASCII. */
 const HOST = /^(?:[\w.~!$&'()*+,;=:[\]<>"-]|[^\p{ASCII}]|%[89a-f][0-9a-f])*$/iu;
 const USER_INFO = /^(?:[\w.~!$&'()*+,;=:@-]|%[0-9a-f]{2})*$/i;
 /** The zone of an IPv6 address, RFC 6874. */

@@ -40,7 +40,7 @@ export function readFile(text: string): FileReading {
   // The parser of blackbox_exporter knows YAML 1.1 only.
   const versionLine = text.split('\n').findIndex((line) => /^%YAML (?!1\.1\s*$)/.test(line));
   if (versionLine >= 0) errors.push({ line: versionLine + 1, message: 'must not be declared as other than YAML 1.1' });
-  // The parser reports some faults for each of the nested values that they break.
+  // The parser reports some faults once for each nested value that they break.
   const distinct = [...new Map(errors.map((error) => [`${error.line} ${error.message}`, error])).values()];
   if (distinct.length > 0) return { ok: false, faults: distinct };
 

@@ -59,7 +59,10 @@ const icmp = struct(
   ({ ttl = 0 }) => (ttl < 0 || ttl > 255 ? [[['ttl'], 'ttl must be from 0 to 255']] : []),
 );
 
-/** blackbox_exporter compiles these expressions at each probe, not at its start: any text is a valid file. */
+/**
+ * blackbox_exporter compiles these expressions at each probe, not when it reads the file, in which any text is
+ * therefore valid.
+ */
 const recordRules = struct({
   fail_if_matches_regexp: listOf(string),
   fail_if_all_match_regexp: listOf(string),

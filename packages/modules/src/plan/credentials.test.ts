@@ -59,7 +59,7 @@ describe('the credentials of a client for a token', () => {
     });
     expect(describeModule(module)).not.toMatch(/s3cret|hidden-too/);
     const { rules } = checkRequest(module, 'a.example', 5_000) as { readonly rules: object };
-    // `body` is absent: only agents of earlier releases need it.
+    // An agent of an earlier release refuses rules without `body`; it would measure without the credentials.
     expect(Object.keys(rules)).toEqual(['expressions', 'request']);
   });
 

@@ -45,7 +45,7 @@ export function isUserAgent(name: string): boolean {
 
 function authorizationOf(raw: RawHttp | undefined, refusals: Refusals): string | undefined {
   const { basic_auth: basic, authorization: other } = raw ?? {};
-  /** Text of a file, without whitespace around it. */
+  /** The trimmed content of the file that an option names; undefined if there is none. */
   const fileOf = (owner: object | undefined, path: string, option: string): string | undefined =>
     refusals.textOf(owner, path, option)?.trim();
   if (basic !== undefined) {

@@ -3,7 +3,7 @@ import { familyOf, refuseSourceAddress } from './common.ts';
 import type { IcmpModule } from './module.ts';
 import type { Refusals } from './refusals.ts';
 
-/** Default payload of blackbox_exporter, in bytes: the length of its name. */
+/** Bytes of blackbox_exporter's default payload, “Prometheus Blackbox Exporter”. */
 const DEFAULT_PAYLOAD_BYTES = 28;
 const MAX_PAYLOAD_BYTES = 1_472;
 const DEFAULT_TTL = 64;

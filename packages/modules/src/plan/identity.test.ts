@@ -60,7 +60,7 @@ describe('a module of http', () => {
       return request.ok ? request.rules : undefined;
     };
     expect(rules('insecure_skip_verify: true')).toMatchObject({ body: [], request: { timeoutMs: 5_000 } });
-    // Agents of earlier releases refuse rules without `body`.
+    // An agent of an earlier release refuses rules without `body`; it would ignore these options.
     expect(rules('min_version: TLS13')).not.toHaveProperty('body');
     expect(rules('cert_file: cert, key_file: key')).not.toHaveProperty('body');
   });

@@ -18,7 +18,7 @@ export interface PlannedModules {
   readonly warnings: readonly ModuleRefusal[];
 }
 
-/** What planning takes from outside. */
+/** Functions of the caller that planning uses. */
 export interface PlanSources {
   /** Reads the files that modules name. */
   readonly readText: ReadText;

@@ -85,8 +85,8 @@ function httpCheck(module: HttpModule, target: string, budgetMs: number): Scrape
   };
   const request = check('http', url, options, { insecureSSL: tlsOptions.insecure });
   const expressions = bodyRules.length === 0 ? undefined : bodyRules.map(({ regexp }) => regexp);
-  // Agents of earlier releases do not know `request`. They refuse rules without `body`, so modules that need more lack
-  // it.
+  // Agents of earlier releases do not know `request`, and refuse rules without `body`. So `body` is left out for
+  // modules that they would measure wrongly.
   const forEarlier = needsMore(module) ? { expressions } : { body: expressions ?? [] };
   return { ...request, rules: { ...forEarlier, request: requestRules(module, budgetMs) } };
 }
@@ -122,7 +122,7 @@ function requestRules(module: HttpModule, timeoutMs: number): RequestRules {
   };
 }
 
-/** Bytes of the body as sent; `body_size_limit` counts those of its content. */
+/** Bytes to read of the body as transferred; `body_size_limit` counts decoded bytes. */
 function bodyBytes({ bodySizeLimit, bodyRules, compression }: HttpModule): number {
   if (compression !== undefined) return MAX_BODY_BYTES;
   if (bodySizeLimit > 0) return bodySizeLimit;

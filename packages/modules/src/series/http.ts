@@ -12,7 +12,7 @@ const IGNORED: ReadonlySet<string> = new Set(['http_status', 'http_decode_failed
 
 export function httpReading(module: HttpModule, result: Http): Reading {
   const { error, statusCode } = result;
-  // `truncated` alone does not tell: a body may be incomplete for other reasons.
+  // `truncated` alone is not sufficient: a body may be incomplete for other reasons.
   const isAtLimit = module.bodySizeLimit > 0 && result.bodyBytes === module.bodySizeLimit;
   const isCut = module.compression === undefined && isAtLimit && result.truncated === true;
   const isHttps = isSecure(result);
@@ -31,8 +31,8 @@ export function httpReading(module: HttpModule, result: Http): Reading {
 }
 
 /**
- * The first rule about headers or body that the response breaks, as a sentence; undefined if it breaks none, or its
- * status is not valid.
+ * The first rule about headers or body that the response breaks, as a sentence. Undefined if it breaks none, if its
+ * status is not valid, or if the outcome of the rules for the body is missing.
  */
 function ruleFault(module: HttpModule, result: Http): string | undefined {
   const { statusCode, headers: kept = [], headerCount = 0 } = result;
@@ -110,12 +110,15 @@ export function httpSeries(module: HttpModule, result: Http): readonly Sample[] 
   ];
 }
 
-/** In Go, a failed TLS handshake, also because of the certificate, is no connection: its phases do not count. */
+/**
+ * In Go, a TLS handshake that fails, for example because of the certificate, makes no connection: only the DNS phase
+ * counts.
+ */
 function isUnconnected({ statusCode, error }: Http): boolean {
   return statusCode === undefined && error?.phase === 'tls';
 }
 
-/** `ContentLength` of a Go response: −1 if the length is unknown. */
+/** `ContentLength` of a Go response: −1 if the length is unknown. 0 without a response. */
 function contentLength(result: Http): number {
   if (result.statusCode === undefined) return 0;
   const text = headerOf(result, 'content-length');

@@ -19,7 +19,7 @@ export function icmpSeries(result: Ping, resolveMs: number | undefined): readonl
     ...addressSeries(result.resolvedIp, resolveMs),
     ...phases('probe_icmp_duration_seconds', {
       ...(resolveMs === undefined ? {} : { resolve: resolveMs }),
-      // Not measured: an agent usually has opened its sockets before.
+      // Not measured: an agent usually has its sockets open already.
       setup: 0,
       rtt: result.rttAvg ?? 0,
     }),

@@ -18,8 +18,8 @@ export class SentinelsUnusable extends Error {
 }
 
 /**
- * Asks the Sentinels for the master, as ioredis does, and keeps why one could not be asked: ioredis says only that the
- * connection to it is closed.
+ * Asks the Sentinels for the master, as ioredis does, and keeps the reason why one could not be asked: ioredis says
+ * only that the connection to it is closed.
  */
 export const sentinelConnector: NonNullable<RedisOptions['Connector']> = class extends SentinelConnector {
   private why: Error | undefined;

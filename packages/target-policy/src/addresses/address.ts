@@ -15,7 +15,10 @@ export function parseAddress(text: string): Address | undefined {
   return bytes === undefined ? undefined : { family: bytes.length === 4 ? 4 : 6, value: valueOf(bytes) };
 }
 
-/** Strict dotted quad: four decimal octets without leading zeros. `127.1`, `0177.0.0.1` and `2130706433` are none. */
+/**
+ * Reads a strict dotted quad: four decimal octets without leading zeros. Undefined for `127.1`, `0177.0.0.1`,
+ * `2130706433` and any other text.
+ */
 export function parseIpv4(text: string): Address | undefined {
   return ofFamily(4, text);
 }
@@ -25,7 +28,7 @@ export function parseIpv6(text: string): Address | undefined {
   return ofFamily(6, text);
 }
 
-/** Dotted quad, or RFC 5952 text. */
+/** Formats an address as a dotted quad, or as RFC 5952 text. */
 export function formatAddress({ family, value }: Address): string {
   return addressText(Buffer.from(value.toString(16).padStart(ADDRESS_BITS[family] / 4, '0'), 'hex'));
 }

@@ -18,7 +18,10 @@ const lists = new Map(
   }),
 );
 
-/** Reference implementation: the longest of the rows that contain the address, according to node:net. */
+/**
+ * Reference implementation: the longest prefix of the table that contains the address, as `BlockList` of node:net
+ * decides.
+ */
 function expectedRow(address: Address): string {
   const family = address.family === 4 ? 'ipv4' : 'ipv6';
   const matching = specialData.ranges.filter(({ cidr }) => {
@@ -52,7 +55,7 @@ describe('the table of special-purpose prefixes', () => {
   it.each(rows.filter(([, row]) => row.refuse))('refuses the first and the last address of %s', (cidr) => {
     const prefix = parsePrefix(cidr)!;
 
-    // A refused row may contain permitted ones, but at none of its ends.
+    // A refused prefix may contain permitted ones, but its first and last address are refused.
     expect(classifyAddress({ family: prefix.family, value: prefix.first }).refused).toBe(true);
     expect(classifyAddress(lastAddress(prefix)).refused).toBe(true);
   });

@@ -2,7 +2,7 @@ import type { Address } from './address.ts';
 
 const LOW_32 = 0xffffffffn;
 
-/** Prefixes whose addresses embed an IPv4 address, as the value of the upper 96 bits. */
+/** Prefixes whose addresses end in an IPv4 address, each given by its upper 96 bits. */
 const carriedInTheLast32Bits: ReadonlySet<bigint> = new Set([
   0n, // ::/96, IPv4-compatible, RFC 4291 section 2.5.5.1
   0xffffn, // ::ffff:0:0/96, IPv4-mapped, RFC 4291 section 2.5.5.2

@@ -9,7 +9,7 @@ export interface Prefix {
   readonly length: number;
 }
 
-/** Entries by prefix. */
+/** A longest-prefix-match table. */
 export interface PrefixTable<Entry> {
   /** The entry of the longest prefix that contains an address. */
   readonly find: (address: Address) => Entry | undefined;

@@ -35,7 +35,8 @@ export function malformed(code: MalformedCode): Malformed {
 }
 
 /**
- * A fault that names the first matching character: itself if it is printable ASCII, else by a word or its code point.
+ * A fault that names the first matching character: a printable ASCII character as it is, a space as “a blank”, any
+ * other by its code point.
  */
 export function forbidden(text: string, pattern: RegExp): Malformed {
   const [character = ''] = pattern.exec(text) ?? [];

@@ -18,8 +18,8 @@ const zones: readonly ReversedZone[] = [
 
 /**
  * The prefix denoted by a canonical name under in-addr.arpa or ip6.arpa: an address if all labels are present, the
- * whole space for the zone itself. Labels that are no part of an address end it, as in `_udp.0.2.0.192.in-addr.arpa`.
- * Undefined for other names.
+ * whole space for the zone itself. Labels are read from the right until one is no part of an address, as in
+ * `_udp.0.2.0.192.in-addr.arpa`. Undefined for other names.
  */
 export function reversedPrefix(name: string): Prefix | undefined {
   const zone = zones.find(({ suffix }) => name === suffix || name.endsWith(`.${suffix}`));

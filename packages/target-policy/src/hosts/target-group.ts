@@ -4,12 +4,12 @@ import { parseAddress } from '../addresses/address.ts';
 import { canonicalizeHost } from './canonical-host.ts';
 import { formatPrefix, prefixOf } from '../addresses/prefix.ts';
 
-/** Prefix length that usually has one owner. */
+/** Lengths of the prefixes that usually have one owner, by family. */
 const NETWORK_BITS = { 4: 24, 6: 64 } as const;
 
 /**
- * The key under which limits count a target: the registrable domain of a name, including private suffixes of the Public
- * Suffix List; a name without one itself; a literal address by its network, /24 or /64.
+ * The key under which limits count a target. A name counts as its registrable domain, where private suffixes of the
+ * Public Suffix List count as suffixes, or as itself if it has none; an address counts as its /24 or /64 network.
  *
  * @param host as a client may write it
  */

@@ -20,7 +20,7 @@ describe('the addresses of this machine', () => {
 
   it('are all refused, as are gateways and resolvers', () => {
     const found = discoverOwnAddresses({ resolvers: ['198.51.100.53'] });
-    // This machine may have no gateway.
+    // The machine of this test may have no gateway, so one is added.
     const own = { ...found, gateways: [...found.gateways, '203.0.113.1'] };
     const compiled = compileOwnNetwork(own, []);
     const listed = [...own.addresses, ...own.gateways, ...own.resolvers];

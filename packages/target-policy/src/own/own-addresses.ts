@@ -78,7 +78,7 @@ export function discoverOwnAddresses({ resolvers, others = [] }: DiscoveryOption
 }
 
 /**
- * Undefined if the file cannot be read, such as without Linux, or with a kernel without the family.
+ * Undefined if the file cannot be read: on another system than Linux, or with a kernel without the address family.
  *
  * @throws if there is no file descriptor: without the routes the policy would not know the gateways
  */

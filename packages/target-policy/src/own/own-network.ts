@@ -12,7 +12,7 @@ export interface OwnAddresses {
   /** The prefix of each interface. */
   readonly onLink: readonly string[];
   readonly gateways: readonly string[];
-  /** Refused except for the purpose `dns`, unless another list has them too. */
+  /** Refused for every purpose except `dns`; for `dns` too, if another of these lists contains them. */
   readonly resolvers: readonly string[];
   /**
    * Further addresses of the service: the public address of the probe, other agents, the coordinator, NAT64 prefixes.
@@ -59,15 +59,18 @@ export function judgeOwn(address: Address, purpose: TargetPurpose, own: OwnNetwo
   return isResolver || own.surroundings.find(address) !== undefined ? ownRefusal() : undefined;
 }
 
-/** Why a broadcast address of the agent's links is refused despite any exception: a check measures one host. */
+/**
+ * The refusal of a broadcast address of the agent's links, which no exception admits, because a check measures one
+ * host; undefined for other addresses.
+ */
 export function judgeBroadcast(address: Address, own: OwnNetwork): Refusal | undefined {
   if (own.broadcasts.find(address) === undefined) return undefined;
   return refusal('address_special', `${formatAddress(address)} is the broadcast address of a network of this probe.`);
 }
 
 /**
- * Why the agent's own Redis, which is an address and a port, is refused despite any exception. The port of a Redis on
- * this machine is refused at all addresses of the machine, because it may listen on all of them.
+ * The refusal of the agent's Redis, an address with a port, which no exception admits; undefined for other targets. The
+ * port of a Redis on this machine is refused at all addresses of the machine, because it may listen on all of them.
  */
 export function judgeRedis(address: Address, port: number | undefined, own: OwnNetwork): Refusal | undefined {
   const candidates = [address, ...embeddedIpv4(address)];
@@ -83,12 +86,14 @@ export function judgeRedis(address: Address, port: number | undefined, own: OwnN
   return hit ? ownRefusal() : undefined;
 }
 
-/** Why the name of a Redis server is refused, on its port, despite any exception. */
+/**
+ * The refusal of the configured name of a Redis server with its port, which no exception admits; undefined for others.
+ */
 export function judgeRedisName(name: string, port: number | undefined, own: OwnNetwork): Refusal | undefined {
   return own.redis.some((endpoint) => endpoint.name === name && endpoint.port === port) ? ownRefusal() : undefined;
 }
 
-/** Links of one or two addresses have no broadcast address (RFC 3021). */
+/** The broadcast address of an IPv4 link; empty for IPv6 and for links of one or two addresses (RFC 3021). */
 function broadcastOf(cidr: string): readonly string[] {
   const prefix = parsePrefix(cidr);
   if (prefix === undefined || prefix.family === 6 || prefix.length > 30) return [];

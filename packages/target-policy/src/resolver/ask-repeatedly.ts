@@ -17,7 +17,7 @@ const AGAIN_MS = 500;
  * garbage (RFC 6891 section 7). So the query is also sent without EDNS if there is no quick answer, or none about the
  * name. Packets get lost: while there is no answer it is sent again, in turn with EDNS and without.
  *
- * @param waitMs after this time it is not sent again, except for the first time without EDNS
+ * @param waitMs after this time nothing is sent again; the first query without EDNS is sent regardless
  * @param onCut called with a truncated answer while the complete one is requested over TCP
  */
 export async function askRepeatedly(
@@ -45,7 +45,7 @@ export async function askRepeatedly(
   }
 }
 
-/** @returns undefined if it takes longer */
+/** @returns the value of the promise; undefined if it takes longer */
 async function orLater<T>(promise: Promise<T>, milliseconds: number): Promise<T | undefined> {
   const { promise: late, resolve } = Promise.withResolvers<undefined>();
   const stopTimer = readFirstTimer(() => resolve(undefined), milliseconds);
@@ -56,7 +56,7 @@ async function orLater<T>(promise: Promise<T>, milliseconds: number): Promise<T 
   }
 }
 
-/** Resolves with the first answer that is about the name; if none is, with the first of the list. */
+/** Resolves with the first answer that is about the name; if there is none, with the answer to the first query. */
 async function firstAboutName(asked: readonly [Promise<StubAnswer>, ...Promise<StubAnswer>[]]): Promise<StubAnswer> {
   const telling = asked.map(async (each) => {
     const answer = await each;

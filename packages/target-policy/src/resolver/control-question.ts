@@ -5,19 +5,22 @@ import { readAnswer } from './stub-answer.ts';
 import { readOrNothing } from './stub-message.ts';
 import { askServer, type ResolverAddress } from './stub-transport.ts';
 
-/** Tells a resolver that answers nothing from one that answers all but the question about a name. */
+/** Distinguishes a resolver that answers nothing from one that answers every question except that about the name. */
 export interface ControlQuestion {
   /** Called when a server is asked about the name; the control question follows if there is no answer for some time. */
   readonly watch: (server: ResolverAddress) => void;
   /** True if a server answered the control question, and had the time to answer the one about the name. */
   readonly isAnswered: () => boolean;
-  /** Asks the servers at once, twice if there is no answer; true if one answers, or if there is no such question. */
+  /**
+   * Asks the servers at once, twice if there is no answer. True if one answers, or if the name is a top-level domain,
+   * for which there is no control question.
+   */
   readonly answersNow: (servers: readonly ResolverAddress[]) => Promise<boolean>;
 }
 
 /**
- * In shares of the first wait for a server: when the control question is sent, and how much time the name's servers
- * must have had before their silence counts.
+ * Multiples of the first wait for a server: the time until the control question is sent, and the time that the name's
+ * servers must have had before their silence counts.
  */
 const [UNTIL_SENT, LEAST] = [2 / 3, 4 / 3] as const;
 
@@ -61,7 +64,7 @@ export function createControlQuestion(
       signal.addEventListener('abort', stopTimer, { once: true });
     },
     isAnswered: () => [...answering].some((server) => performance.now() - askedAtMs.get(server)! >= timeoutMs * LEAST),
-    // There is no such question about a top-level domain, so the resolver counts as working.
+    // For a top-level domain there is no control question, so the resolver counts as working.
     answersNow: async (servers) => name === undefined || (await Promise.all(servers.map(answersNow))).includes(true),
   };
 }

@@ -1,7 +1,6 @@
 import { resolverFailing, type StubAnswer } from './stub-answer.ts';
 import type { ResolverAddress } from './stub-transport.ts';
 
-/** Answer of a server. */
 export interface Heard {
   readonly server: ResolverAddress;
   readonly answer: StubAnswer;
@@ -17,12 +16,15 @@ export function isServfail(answer: StubAnswer): boolean {
   return !answer.ok && answer.failure.code === 'dns_servfail';
 }
 
-/** Replaces SERVFAIL of resolvers that do not answer about other names either: it says nothing about this name. */
+/**
+ * Replaces SERVFAIL of resolvers that do not answer about other names either, because it then says nothing about this
+ * name.
+ */
 export function ofFailingResolver(answers: readonly StubAnswer[], name: string): readonly StubAnswer[] {
   return answers.map((answer) => (isServfail(answer) ? resolverFailing(name) : answer));
 }
 
-/** Codes that may be about the name. */
+/** Failure codes that may describe the name rather than the resolver. */
 const tellingCodes = ['dns_servfail', 'dns_servers_silent'] as const;
 
 /**

@@ -3,7 +3,7 @@ import { linkSignal, readFirstTimer } from '@vantage/timers';
 
 import type { AddressAnswer, NameResolver } from './resolver.ts';
 
-/** Addresses of a name by family, or the failure of a family without any. */
+/** Addresses of a name by family, or the failure of the query; empty for a family that was not queried. */
 export interface Resolution {
   readonly 4: AddressAnswer;
   readonly 6: AddressAnswer;

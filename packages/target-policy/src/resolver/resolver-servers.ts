@@ -7,7 +7,11 @@ import { createSystemResolvers } from './system-resolvers.ts';
 /** The servers of a resolver in query order. */
 export interface ResolverServers {
   readonly inOrder: () => readonly ResolverAddress[];
-  /** @param unanswered servers that did not answer the same query */
+  /**
+   * Notes which server answered, and which were silent.
+   *
+   * @param unanswered servers that did not answer the same query
+   */
   readonly answered: (server: ResolverAddress, unanswered: Iterable<ResolverAddress>) => void;
 }
 
@@ -23,7 +27,7 @@ const SILENT_MS = 30_000;
  */
 export function resolverServers(configured: readonly string[], now = (): number => performance.now()): ResolverServers {
   const fixed = configured.length === 0 ? undefined : readConfigured(configured);
-  // The resolvers of the system change when a machine moves.
+  // The resolvers of the system change when the machine joins another network.
   const system = createSystemResolvers();
   const silentUntil = new Map<string, number>();
   const isSilent = (server: ResolverAddress): boolean => (silentUntil.get(keyOf(server)) ?? 0) > now();

@@ -15,8 +15,8 @@ export type AddressAnswer =
   | { readonly ok: false; readonly failure: Failure };
 
 /**
- * Queries to the probe's resolvers. Each rejects only with the reason of `signal`, and not if the name's servers are
- * known to be silent by then.
+ * Queries to the probe's resolvers. Each rejects only when `signal` aborts, with its reason; if by then the name's
+ * servers are known to be silent, it resolves with that failure.
  */
 export interface NameResolver {
   /** A or AAAA records, in the order of the answer, each in canonical text. */
@@ -107,7 +107,10 @@ async function askInTurn(
   }
 }
 
-/** @returns undefined if the next server must be queried */
+/**
+ * @returns the first answer that succeeds or is final; undefined if the wait is over or the last server failed, so that
+ *   the next one must be queried, and if the signal aborts
+ */
 async function firstAnswer(
   open: readonly Promise<Heard>[],
   last: Promise<Heard>,

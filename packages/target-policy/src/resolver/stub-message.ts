@@ -8,7 +8,9 @@ import {
 
 import { formatAddress } from '../addresses/address.ts';
 
-/** Reads a message; undefined if it is none. Only the data that the resolution of targets needs is presented. */
+/**
+ * Reads a message; undefined if it is malformed. Only the record data that the resolution of targets needs is decoded.
+ */
 export function readOrNothing(bytes: Uint8Array): Message | undefined {
   try {
     return readMessage(bytes, presentation);
@@ -39,7 +41,7 @@ const formats: ReadonlyMap<number, { readonly name: string; readonly write: Writ
   [50, { name: 'NSEC3', write: (data) => `${data.u8()} ${data.u8()} ${data.rest().length}` }],
 ]);
 
-/** Type, algorithm, labels and original TTL (RFC 4034 section 3.2). */
+/** The fields of an RRSIG record up to the original TTL (RFC 4034 section 3.2), and the number of bytes after them. */
 function signatureHead(data: Reader): string {
   const [code, algorithm, labels, ttl] = [data.u16(), data.u8(), data.u8(), data.u32()];
   return `${typeName(code)} ${algorithm} ${labels} ${ttl} ${data.rest().length}`;

@@ -26,8 +26,8 @@ export function createSystemResolvers(maxAgeMs = 5_000): () => readonly string[]
 const linkLocal = /^\[?fe[89ab][0-9a-f]:/i;
 
 /**
- * Adds the zones of link-local addresses (RFC 4007 section 11), which are unreachable without them: Node leaves them
- * out.
+ * Adds the zones of link-local addresses, which Node leaves out and without which they are unreachable (RFC 4007
+ * section 11).
  *
  * @param resolvConf the text of resolv.conf(5), which names the servers in the same order
  */

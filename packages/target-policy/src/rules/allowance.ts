@@ -10,8 +10,8 @@ const noHosts = ['0.0.0.0/8', '224.0.0.0/4', '255.255.255.255/32', '::/128', 'ff
 const refusedRanges = specialData.ranges.filter(({ refuse }) => refuse).map(({ cidr }) => parsePrefix(cidr)!);
 
 /**
- * Why a network cannot be allowed to a client beyond the policy, or need not be; undefined if it can. The text
- * completes the sentence “<network> …”.
+ * Why a network cannot be allowed to a client beyond the policy, or need not be; undefined if the allowance is possible
+ * and useful. The text completes the sentence “<network> …”.
  *
  * @param text a CIDR or an address that the policy reads
  */
@@ -28,7 +28,7 @@ export function uselessAllowance(text: string): string | undefined {
 
 function isAllPublic(prefix: Prefix): boolean {
   if (classifyPrefix(prefix).refused) return false;
-  // A network of IPv6 may have addresses that embed a refused one of IPv4.
+  // An IPv6 network may contain addresses that embed a refused IPv4 address.
   if (prefix.family === 6 && prefix.length < ADDRESS_BITS[6]) return false;
   return !refusedRanges.some((range) => covers(prefix, range));
 }

@@ -25,8 +25,8 @@ export function judgeName(name: string, use: NameUse, policy: TargetPolicy): Ref
 }
 
 /**
- * A name under in-addr.arpa or ip6.arpa reveals data of the reversed address or prefix, and is decided like it;
- * undefined if that is admitted, or if the name reverses none.
+ * A name under in-addr.arpa or ip6.arpa reveals data of the reversed address or prefix, so it is refused if that is.
+ * Undefined if that is admitted, for the two zones themselves, and for all other names.
  */
 function judgeReversed(name: string, policy: TargetPolicy): Refusal | undefined {
   const prefix = reversedPrefix(name);
@@ -49,7 +49,10 @@ function judgeSpecial(name: string, domains: readonly string[], use: NameUse): R
   );
 }
 
-/** tldts is used for suffixes only; it validates nothing. */
+/**
+ * Why a name under an unknown public suffix is refused, or undefined. tldts only finds the suffix; it validates
+ * nothing.
+ */
 function judgeSuffix(name: string): Refusal | undefined {
   const { isIcann, publicSuffix } = parse(name, {
     allowPrivateDomains: false,
@@ -61,7 +64,7 @@ function judgeSuffix(name: string): Refusal | undefined {
   return refusal('name_unknown_suffix', `${publicSuffix ?? name} is not a public suffix of the Internet's DNS.`);
 }
 
-/** `a.b.c`, `b.c`, `c`: the longest first. */
+/** The name and its parent domains, the longest first: `a.b.c`, `b.c`, `c`. */
 function selfAndParents(name: string): readonly string[] {
   const labels = name.split('.');
   return labels.map((_, index) => labels.slice(index).join('.'));

@@ -10,7 +10,7 @@ const refused: Readonly<Record<'http' | 'tcp' | 'udp', ReadonlySet<number>>> = {
   udp: new Set(udp.refuse),
 };
 
-/** The port, by default that of the purpose; undefined if it has none either. */
+/** The port, or the default port of the purpose; undefined if there is neither. */
 export function effectivePort(purpose: TargetPurpose, port: number | undefined): number | undefined {
   return port ?? (purpose === 'dns' ? dns.serverPorts[0] : undefined);
 }

@@ -67,7 +67,7 @@ export function judgeAddress(address: Address, policy: TargetPolicy): Standing {
   return judgePrefix({ family: address.family, first: address.value, length: ADDRESS_BITS[address.family] }, policy);
 }
 
-/** Decides for a whole prefix, as a reversed name denotes it. */
+/** Judges a whole prefix, such as one that a reversed name denotes. */
 export function judgePrefix(prefix: Prefix, policy: TargetPolicy): Standing {
   if (lookUp(policy.deny, prefix) !== undefined) {
     return refusal('address_denied', `The operator of this service does not let ${shown(prefix)} be measured.`);

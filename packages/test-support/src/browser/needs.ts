@@ -57,7 +57,10 @@ export async function browserFolder(): Promise<BrowserFolder> {
   };
 }
 
-/** Child processes. Those of a launcher lead the process group of their browser, because `exec` keeps the pid. */
+/**
+ * Pids of the child processes. One that a launcher started leads the process group of its browser, because the
+ * launcher's `exec` keeps the pid.
+ */
 function childrenOf(pid: number): readonly number[] {
   return read(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number);
 }

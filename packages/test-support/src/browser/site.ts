@@ -23,7 +23,7 @@ export interface Site {
   readonly close: () => Promise<void>;
 }
 
-/** Opens a WebSocket that receives a single message `messageAfterMs` later. */
+/** Accepts a WebSocket, and sends it a single message after `messageAfterMs`. */
 function openWebSocket(request: IncomingMessage, socket: Duplex, messageAfterMs: number): void {
   const key = `${request.headers['sec-websocket-key']}${WEB_SOCKET_GUID}`;
   const accept = createHash('sha1').update(key).digest('base64');

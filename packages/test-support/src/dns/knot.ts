@@ -74,7 +74,7 @@ async function connects(address: string, port: number): Promise<void> {
   }
 }
 
-/** How knot signs, by zone. */
+/** How Knot signs, by zone; other zones are unsigned. */
 const policies: Readonly<Record<string, string>> = { [signedZones.nsec]: 'nsec', [signedZones.nsec3]: 'nsec3' };
 
 function zoneOf(zone: string): string {

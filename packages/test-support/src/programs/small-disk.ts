@@ -17,7 +17,7 @@ export interface SmallDisk {
   readonly unmount: () => Promise<void>;
 }
 
-/** @returns undefined without root, and if the mount fails */
+/** @returns the mounted disk; undefined without root privileges, or if the mount fails */
 export async function mountSmallDisk(at: string, sizeMiB: number, inodes?: number): Promise<SmallDisk | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const limits = `size=${sizeMiB}m${inodes === undefined ? '' : `,nr_inodes=${inodes}`}`;
