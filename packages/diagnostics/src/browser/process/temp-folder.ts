@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const PREFIX = 'vantage-shot-';
 
-/** A process, which a later one with the same pid is not: pids repeat when a container restarts. */
+/** Identifies a process although a later one may have the same pid, as after the restart of a container. */
 export interface Owner {
   readonly pid: number;
   /** Start time of the process, in clock ticks after the boot of the machine (proc(5), field 22). */

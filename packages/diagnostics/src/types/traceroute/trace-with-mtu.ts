@@ -38,7 +38,7 @@ export function planOf(
   remainingMs: number,
 ): TracePlan {
   const { protocol, firstHop, maxHops, queries, rounds, isOfAllFlows, mostPackets } = options;
-  // A coordinator of an earlier release sets a deadline without it.
+  // A coordinator of an earlier release sets a deadline without the time for the groups.
   const reservedMs = Math.min(spacedMs(options), Math.max(0, remainingMs - TRACE_MS));
   const roundsMs = rounds === undefined ? 0 : rounds * ROUND_MS + MAX_WAIT_MS;
   return {

@@ -49,8 +49,8 @@ function failureOf(
 }
 
 /**
- * The ICMP error that ends the path; null if none does. An error of the target itself counts only for echo requests,
- * and only if it answered all of them so: it is the expected answer to a datagram, and an answer to a SYN.
+ * The ICMP error that ends the path; null if none does. Errors of the target itself count only for echo requests, and
+ * only if it answered none of them otherwise: they are the expected answer to a datagram, and an answer to a SYN.
  */
 function refusalOf({ packets, views }: Trace, protocol: 'icmp' | 'udp' | 'tcp'): TraceAnswer | null {
   const answered = packets.flatMap(({ flow, ttl, answer }) => (answer === null ? [] : [{ flow, ttl, answer }]));

@@ -84,7 +84,7 @@ class Surveyor {
       sole: (ttl) => this.soles[ttl],
       lastTtl: last,
       hasEnded: (flow, ttl) => this.hasEnded(flow, ttl) || isBarred(this.barred.get(flow), ttl),
-      // The tests come first: an answer to another packet would take from a limit.
+      // The tests come first: answers to other packets would use up a rate limit.
       again: [...slotsOfTests(this.tests), ...fresh, ...doubtedRefusals(slots)],
       quiet,
     };
@@ -185,8 +185,8 @@ class Surveyor {
   }
 
   /**
-   * Places flows whose vertex at the previous TTL is unknown at the router, or the end, that answered, unless they got
-   * different answers or a per-packet balancer may have chosen that router.
+   * Places flows whose vertex at the previous TTL is unknown: here they are at the router, or the end of the path, that
+   * answered. Leaves out a flow that got different answers, and one whose router a per-packet balancer may have chosen.
    */
   private locateStrays(slots: readonly Slot[], ttl: number): void {
     const clouds = [...this.vertices.values()].filter(({ kind }) => kind === 'cloud');

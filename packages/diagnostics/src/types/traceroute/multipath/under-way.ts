@@ -7,7 +7,7 @@ import type { Ask } from './survey.ts';
 export interface SearchPlan extends ProbeLoopPlan {
   /** The flow of the preceding trace; further ones are added. */
   readonly flows: ProbeLoopFlow[];
-  /** Opens further flows. @returns none if that fails */
+  /** Opens further flows; returns none if that fails. */
   readonly open: (count: number) => Promise<readonly ProbeLoopFlow[]>;
 }
 
@@ -50,7 +50,7 @@ export function silentIn(packets: readonly TracePacket[], nowMs: number): readon
   return awaitedIn(packets).filter((packet) => silentInMs(packet, packets, nowMs) <= 0);
 }
 
-/** Number of packets that occupy the window: they are awaited, but for less than `STALL_MS`. */
+/** Number of packets that occupy the window: they have been awaited for less than `STALL_MS`. */
 export function underWay(packets: readonly TracePacket[], nowMs: number): number {
   return awaitedIn(packets).filter(({ awaitedMs }) => nowMs - awaitedMs < STALL_MS).length;
 }

@@ -2,18 +2,21 @@ import { durationSchema, nullable, Type, type Static } from '@vantage/contract';
 
 import { wantsAllFlows } from './packet-counts.ts';
 
-/** Packets that are sent together, and most such groups. */
+/** Number of packets in a group, which are sent together, and maximum number of groups. */
 export const [GROUP_PACKETS, MAX_GROUPS] = [4, 10] as const;
 /**
  * Longest time between packets that count as sent together, milliseconds: a limit of 10 answers a second allows the
- * next one after 100.
+ * next one only after 100 ms.
  */
 export const TOGETHER_MS = 5;
 /** Maximum number of packets sent to the target to tell packet loss from a rate limit of its answers. */
 export const MAX_SPACED_PACKETS = GROUP_PACKETS * MAX_GROUPS;
-/** Time for a check without rounds and without these packets. */
+/** Time for a check without rounds and groups, milliseconds. */
 export const TRACE_MS = 30_000;
-/** Time for ten groups 1.1 s apart and a short wait for the last answer; where it is too short, fewer are sent. */
+/**
+ * Time for ten groups 1.1 s apart and a short wait for the last answer, milliseconds; where it is too short, fewer are
+ * sent.
+ */
 const SPACED_MS = 14_000;
 
 const spacedSchema = Type.Object(

@@ -11,8 +11,8 @@ export interface Asked {
 }
 
 /**
- * Records the first answer to a packet. A further one is only counted, and over TCP not even that unless it is an ICMP
- * error, since a target may repeat its SYN-ACK. One whose time of arrival a stall made doubtful is not recorded.
+ * Records the first answer to a packet. A further one is only counted as a duplicate; over TCP only an ICMP error is,
+ * since a target may repeat its SYN-ACK. An answer that the packet process timed after a stall is not recorded.
  *
  * @returns whether it was recorded
  */
@@ -64,9 +64,9 @@ function kindOf(
 }
 
 /**
- * Takes back that the target answered, if a router did. A port is refused by the host that received the datagram, maybe
- * from another of its addresses, or by a filter on the path (`reject` of Linux). A filter is a router: packets whose
- * TTL ends there expire with the same address, which may become known only afterwards.
+ * Counts answers from the address of a router no longer as the target's. A port is refused by the host that received
+ * the datagram, maybe from another of its addresses, or by a filter on the path (`reject` of Linux). A filter is a
+ * router: packets whose TTL ends there expire with the same address, which may become known only afterwards.
  */
 export function demoteFilters(router: string, destination: string, packets: readonly TracePacket[]): void {
   if (router === destination) return;

@@ -1,10 +1,10 @@
 import type { TracePacket } from './trace.ts';
 
 /**
- * The silent hop before the end, if it may be the target's: packets are lost, another flow has found the target
- * nearer, or the only packet sent there cannot distinguish a silent router from a lost packet. Also the silent hop
- * before the nearer target: if the other flow has a router there, the target is where that flow found it. If the TTL
- * that the target quotes gives a silent hop, that hop and the end, to compare them.
+ * Hops that need further packets. The silent hop before the end is one if it may be the target's: packets are lost,
+ * another flow has found the target nearer, or the only packet sent there cannot distinguish a silent router from a
+ * lost packet. So is the silent hop before the nearer target: if the other flow has a router there, the target is where
+ * that flow found it. If the TTL that the target quotes gives a silent hop, that hop and the end are compared.
  */
 export function doubtfulHops(
   own: readonly TracePacket[],

@@ -10,7 +10,7 @@ export interface TraceLimits {
   readonly queries: number;
 }
 
-/** Silent hops after the last answer that are probed as often as all others. */
+/** Number of silent hops after the last answer that are probed as often as all others. */
 export const GAP_LIMIT = 5;
 
 /** Additional packets for a silent hop before the target, which may be the target's hop if packets were lost. */

@@ -62,7 +62,7 @@ async function closeLate(opening: Promise<Opening>): Promise<void> {
   if ('socket' in opened) opened.socket.close();
 }
 
-/** The value of the promise, or null if the signal is aborted before. */
+/** The value of the promise; null if the signal is aborted before. */
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | null> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => resolve(null);

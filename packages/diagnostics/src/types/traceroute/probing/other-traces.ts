@@ -11,7 +11,9 @@ const shared = new WeakMap<PacketSockets, Map<string, Shared>>();
 export interface OtherTraces {
   /** Notes how many packets of this trace the target has answered so far. */
   readonly noteAnswers: (count: number) => void;
-  /** True if it has answered any of these traces since this one began: then a rate limit may explain silence. */
+  /**
+   * True if the target has answered any of these traces since this one began: then a rate limit may explain silence.
+   */
   readonly areAnswered: () => boolean;
   readonly leave: () => void;
 }

@@ -22,7 +22,9 @@ export interface TracePacket {
    * packet counts neither as sent nor as lost.
    */
   isDoubtful?: boolean;
-  /** True for a packet that does not count, because its answer may be unread or it never left. */
+  /**
+   * True for a packet that does not count: a stall may have hidden its answer, or the trace ended while it was awaited.
+   */
   isLeftOut?: boolean;
   /** Round of a packet of `runRounds`, from 2 on; absent in the trace, which is the first round. */
   readonly round?: number;

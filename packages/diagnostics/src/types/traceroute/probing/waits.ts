@@ -29,8 +29,8 @@ export function waitMs(packet: TracePacket, packets: readonly TracePacket[], vie
 
 /**
  * Milliseconds for which the search for all paths awaits the answer to a packet: derived from answers to other packets.
- * Without any, `MAX_WAIT_MS`, and less once one packet to this hop or a nearer one was awaited so long; for a packet
- * with the full TTL, a second until the target has answered.
+ * Without any, `MAX_WAIT_MS`, or less once a packet to this hop or a nearer one was awaited for `MAX_WAIT_MS` in vain;
+ * for a packet with the full TTL, a second until the target has answered.
  *
  * @param nowMs by the clock of `awaitedMs`
  */

@@ -16,8 +16,8 @@ interface Circle {
 }
 
 /**
- * Packets that prove a circle: flows that came to a router for the second time are followed for the rounds that it
- * takes.
+ * Packets that prove a circle: flows that came to a router for the second time are followed for as many rounds as the
+ * proof takes.
  */
 export function circleAsks(survey: Survey, maxHops: number): readonly Ask[] {
   const circles = [...survey.slots.keys()].flatMap((flow) => circleOf(flow, survey, maxHops) ?? []);
@@ -44,7 +44,7 @@ function circleOf(flow: number, { at, slots, lastTtl, hasEnded }: Survey, maxHop
       seen.set(vertex, ttl);
       continue;
     }
-    // An assumed position is no return. That of the first passage is probed with the others.
+    // Only a probed position counts as a return. The first passage may be assumed: it is probed with the other hops.
     if (slots.get(flow)?.has(ttl) !== true) continue;
     const length = ttl - start;
     const count = length === 1 ? ANSWERS_OF_ONE : ROUNDS * length;

@@ -13,8 +13,8 @@ const FLOWS = 3;
  */
 const [LOST, ANSWERED] = [6, 6];
 /**
- * The same if the hop behind is not known to be silent, or lost packets of other flows: where routers limit their
- * answers, these packets alone tell.
+ * The same numbers if the hop behind is not known to be silent, or answered only some packets of a flow: where routers
+ * limit their answers, only packets with the full TTL prove something.
  */
 const [LOST_UNSEEN, ANSWERED_UNSEEN] = [9, 9];
 /**
@@ -92,7 +92,7 @@ function isProved(survey: Survey, vertex: Vertex, { asked, answered }: Evidence)
   return asked >= (isUnseen ? LOST_UNSEEN : LOST) && answered >= (isUnseen ? ANSWERED_UNSEEN : ANSWERED);
 }
 
-/** True if the hop behind a vertex answered a flow only after it had lost a packet of it. */
+/** True if the hop behind a vertex answered some packets of a flow, but not all. */
 function isLossyBeyond({ ttl }: Vertex, { slots }: Survey): boolean {
   const beyond = [...slots.values()].flatMap((own) => own.get(ttl + 1) ?? []);
   return beyond.some((slot) => answersIn(slot).length > 0 && answersIn(slot).length < slot.packets.length);

@@ -10,7 +10,7 @@ export const SAMPLES_IN_SILENCE = 2;
 export const SAMPLES_AFTER_CLOUD = 16;
 /** Samples that decide whether the vertices of a hop have the same successors (phi of MDA-Lite). */
 const SAMPLES_OF_EACH = 2;
-/** Divisor of the risk for several vertices that seem to lead to one. */
+/** Divisor of the risk for several vertices that seem to lead to the same vertex. */
 const CONVERGING = 4;
 /** Below this number, parallel vertices are probed individually: that takes hardly more packets. */
 const LITE_WIDTH = 4;
@@ -47,7 +47,7 @@ function totalOf(
 ): number {
   if (mode === 'full') return 0;
   if (mode === 'parallel') return stop(nextOf(group).size);
-  // As a rule, if one vertex has a second successor, so have the others: one stop too early would miss it at all of
+  // As a rule all vertices of a hop have the same successors: stopping too early would miss a second one at all of
   // them.
   return balancers > 0 ? stoppingPoint(1, RISK / CONVERGING) : stop(1);
 }
@@ -66,10 +66,10 @@ function modeOf(group: readonly Vertex[]): 'full' | 'converging' | 'parallel' {
 }
 
 /**
- * Accepted probability of missing a next hop at a vertex: `RISK_OF_MANY` once it has two. The risks of several
- * balancers add up, so before that the probability decreases with the number of known ones: from the first one on, but
- * not below a third of `RISK`, at vertices that all flows pass, because further flows probe each such hop; from the
- * second one on elsewhere.
+ * Accepted probability of missing a next hop at a vertex: `RISK_OF_MANY` once it has two. Before that it decreases with
+ * the number of known balancers, because their risks add up. At vertices that all flows pass, it decreases from the
+ * first balancer on, because further flows probe each such hop, but not below a third of `RISK`; elsewhere it decreases
+ * from the second one on.
  */
 function riskAt(found: number, isSole: boolean, balancers: number): number {
   if (found > 1) return RISK_OF_MANY;

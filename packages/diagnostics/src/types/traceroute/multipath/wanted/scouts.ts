@@ -6,10 +6,10 @@ import { surveyOf, type Ask } from '../survey.ts';
 import type { Vertex } from '../vertex.ts';
 
 /**
- * Packets to a target that no flow has reached, if the first has found neither end nor loop: to each hop that the first
- * flow has not probed, and one with the full TTL per call, up to `FULL_QUERIES`. The latter are one of the first flow,
- * then of flows that go another way, then of new ones, since all known flows may take a way that is dead; the first
- * that the target answers is followed hop by hop.
+ * Packets to a target that no flow has reached, if the first flow has found neither end nor loop: to each hop that this
+ * flow has not probed, and one with the full TTL per call, up to `FULL_QUERIES`. The latter belong to the first flow,
+ * then to flows that go another way, then to new ones, since all known flows may take a dead way. The first flow that
+ * the target answers is followed hop by hop.
  */
 export function scoutAsks(packets: readonly TracePacket[], flows: number, limits: TraceLimits): readonly Ask[] {
   const { firstHop, maxHops } = limits;

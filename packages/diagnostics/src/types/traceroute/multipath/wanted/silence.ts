@@ -65,8 +65,8 @@ function startOf(vertex: Vertex): Vertex {
 const MOST_QUIET = 4;
 
 /**
- * A packet to each silent hop none of whose lost packets is quiet: routers that limit their answers may have spent them
- * on packets to other hops.
+ * A packet to each silent hop of whose lost packets none was quiet (`quietIn`): routers that limit their answers may
+ * have spent them on packets to other hops.
  */
 export function quietAsks({ vertices, slots, at, quiet }: Survey): readonly Ask[] {
   const all = [...slots.values()].flatMap((own) => [...own.values()]);

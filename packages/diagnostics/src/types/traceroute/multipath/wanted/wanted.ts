@@ -6,7 +6,7 @@ import type { Ask } from '../survey.ts';
 import { nextAsks } from './next-asks.ts';
 import { scoutAsks } from './scouts.ts';
 
-/** Time that is left when ways that seem to be dead are tested before further ones are searched. */
+/** Once less time than this is left, ways that seem to be dead are tested before further ones are searched. */
 const DEAD_END_MS = 10_000;
 
 /**

@@ -16,7 +16,7 @@ export interface End {
   readonly routerAt: (ttl: number) => string | undefined;
 }
 
-/** In loops, because it is called after every packet and every answer. */
+/** Written as loops for speed, because it is called after every packet and every answer. */
 export function endOf(own: readonly TracePacket[], limits: Limits, packets: readonly TracePacket[]): End {
   let lastExpired = 0;
   let reached = false;

@@ -8,7 +8,7 @@ export interface TargetDistance {
 
 /** Least number of packets on each side of the comparison. */
 const ENOUGH = 6;
-/** Highest probability that packets are lost by chance although a tunnel is concluded. */
+/** A tunnel is concluded only if the probability that chance lost the packets is at most this. */
 const BY_CHANCE = 0.005;
 
 /**

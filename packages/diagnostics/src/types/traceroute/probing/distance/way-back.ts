@@ -1,9 +1,9 @@
 import { isFull, type TracePacket } from '../trace.ts';
 import { isLossByChance } from './tunnels.ts';
 
-/** Least probability of the silence in front of the target. */
+/** The silence in front of the target may be loss if it has at least this probability by chance. */
 const BY_CHANCE = 0.02;
-/** Hops without any answer in front of a target that a path hardly has. */
+/** From this number of silent hops in front of the target on, they are taken to be loss: a path hardly has so many. */
 const TOO_MANY = 10;
 /** Number of routers with whose ways back that of the target is compared. */
 const COMPARED = 3;
@@ -11,10 +11,10 @@ const COMPARED = 3;
 const FIRST_TTLS = [64, 128, 255] as const;
 
 /**
- * A nearer hop of the target than `end`, the lowest TTL that it answered. Hops without any answer lie in front of it,
- * and it leaves packets unanswered, so many that chance explains this silence, or the hops are too many. The TTL of its
- * replies, compared with those of each of the last routers, places it at one of them: one router alone may answer over
- * another way. Null if one of these is not so.
+ * Finds a nearer hop of the target than `end`, the lowest TTL that it answered. The TTL of its replies, compared with
+ * those of the last routers, must place it at a hop behind the last router. Packets to hops before `end` and to the
+ * target itself must have been lost, and chance must explain the silence before `end`, or the silent hops must be too
+ * many. Null if one of these is not so.
  *
  * @param lastExpired highest TTL of the flow that ran out at a router
  * @param packets those of all flows
@@ -44,8 +44,9 @@ export function nearerByWayBack(
 }
 
 /**
- * Hops that the ways back of the last routers have more than the ways there; null unless it is the same for all of them.
- * A single router must answer over as many hops as lead to it.
+ * Number of hops by which the ways back of the last routers are longer than the ways there; null unless it is the same
+ * for all of them. If only one router answered, the number must be 0, because it may answer over another way than the
+ * target.
  */
 function detourOfRouters(own: readonly TracePacket[]): number | null {
   const expired = own.filter((packet) => packet.answer?.kind === 'expired' && !isFull(packet));
@@ -59,7 +60,7 @@ function detourOfRouters(own: readonly TracePacket[]): number | null {
   return detours.every((detour) => detour === detours[0]) ? (detours[0] ?? null) : null;
 }
 
-/** Hops on the way of these replies, guessed from their TTL; null if it is unknown or not always the same. */
+/** Number of hops on the way of these replies, guessed from their TTL; null if it is unknown or not always the same. */
 function wayBack(packets: readonly TracePacket[]): number | null {
   const [ttl, ...others] = new Set(packets.map(({ answer }) => answer?.hopLimit ?? null));
   const first = FIRST_TTLS.find((one) => ttl !== undefined && ttl !== null && one >= ttl);

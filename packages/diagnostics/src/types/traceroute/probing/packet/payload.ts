@@ -28,7 +28,10 @@ export function payloadTemplate({ tag, bytes, family, headerBytes = HEADER_BYTES
   return payload;
 }
 
-/** `cut off` for a quotation that has only a part or nothing there, or the zeros with which RFC 4884 pads it. */
+/**
+ * Whether a quotation has the cookie; `cut off` if it has only a part of it or nothing there, or the zeros with which
+ * RFC 4884 pads it.
+ */
 export function startsWith(bytes: Uint8Array, cookie: Uint8Array): 'yes' | 'no' | 'cut off' {
   const there = bytes.subarray(0, cookie.length);
   if (there.every((byte) => byte === 0)) return 'cut off';

@@ -9,8 +9,8 @@ export interface TargetHop {
 }
 
 /**
- * Number of rounds after the target was found at a hop, in which a nearer hop corrects it because the first answers
- * there were lost. After more rounds the path has changed, unless chance explains the answers.
+ * For this number of rounds after the target was found at a hop, finding it nearer is a correction: its first answers
+ * there were lost. Later it shows that the path has changed, unless chance explains the missing answers.
  */
 const FRESH_ROUNDS = 2;
 
