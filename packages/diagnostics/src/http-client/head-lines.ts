@@ -22,7 +22,7 @@ export function canBeStatusLine(start: string): boolean {
   return false;
 }
 
-/** True if these bytes contain `HTTP` in any case of letters, or are the beginning of it; also for none. */
+/** True if these bytes contain `HTTP` in any case of letters, or are the beginning of it; also for no bytes. */
 export function isStatusLineBegun(start: string): boolean {
   const upper = start.trim().toUpperCase();
   return upper.includes(NAME) || NAME.startsWith(upper);

@@ -20,7 +20,7 @@ export type Connected =
   | { readonly socket: Socket; readonly ms: number; readonly failure: null }
   /** The target ended the connection after the handshake, before it could be used. */
   | { readonly socket: null; readonly ms: number; readonly failure: Failure }
-  /** `icmp` is the ICMP error that ended the handshake; `icmpUnread` is true if its watch may have missed one. */
+  /** `icmp` is the ICMP error that ended the handshake; `icmpUnread` is true if the probe may have missed one. */
   | {
       readonly socket: null;
       readonly ms?: undefined;
@@ -95,7 +95,7 @@ export function connectPinned(
       const pinned = isPinned(socket.remoteAddress, target.address);
       settle(pinned ? { socket, ms, failure: null } : { socket: null, failure: elsewhere() });
     });
-    // Node connects in the next tick, so the kernel has chosen the port in the tick after it.
+    // Node connects in a `nextTick` callback that it queued before this one, so the kernel has chosen the port by now.
     process.nextTick(() => {
       localPort = socket.localPort;
       const watched = watchedOf(icmp, target, port, localPort);

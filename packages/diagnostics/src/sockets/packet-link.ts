@@ -29,7 +29,10 @@ interface Waiter {
 /** Pauses (ms) after the first, second … failure in a row: at most 4 s during the first minute of a shortage. */
 const BACKOFF_MS: readonly number[] = [0, 250, 1_000, ...Array.from({ length: 15 }, () => 4_000), 30_000];
 
-/** Time without a message while an answer is expected; then the process counts as hung. Own stalls do not count. */
+/**
+ * Time without a message while an answer is expected, after which the process counts as hung. Stalls of the agent
+ * itself do not count.
+ */
 const SILENCE_MS = 5_000;
 const LATE_MS = 500;
 

@@ -43,11 +43,11 @@ export interface PacketSocket {
   /** ICMP identifier, or local port for UDP and TCP, of every packet to send. */
   readonly identifier: number;
   /**
-   * Sends one packet, payload of the IP header, with the given TTL or hop limit, unfragmented. The checksum of ICMPv6
-   * is filled in. Resolves with the monotonic send time in milliseconds, taken in the packet process.
+   * Sends one packet, given without its IP header, with a TTL or hop limit, unfragmented. The checksum of ICMPv6 is
+   * filled in. Resolves with the monotonic send time in milliseconds, taken in the packet process.
    *
    * @throws RangeError for invalid arguments; `NodeJS.ErrnoException`: the kernel's error (EMSGSIZE, EHOSTUNREACH,
-   * EPERM …), or that of a socket that is closed or lost
+   *   EPERM …), or that of a socket that is closed or lost
    */
   readonly send: (packet: Uint8Array, destination: string, ttl: number, header?: PacketHeader) => Promise<number>;
   /**

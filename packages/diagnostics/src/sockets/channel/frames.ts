@@ -17,7 +17,7 @@ export function frame(body: Uint8Array): Buffer {
 /** Splits a byte stream into frames, independently of its segmentation. */
 export interface FrameReader {
   /**
-   * The bodies that this chunk completes. They may share its memory, so it must not be reused.
+   * The bodies that this piece completes. They may share the memory of the piece, so it must not be reused.
    *
    * @throws RangeError on an impossible length
    */

@@ -3,7 +3,7 @@ import type { Family } from '@vantage/contract';
 /** Maximum of the message field: 16 bits. */
 const MAX_RECALL_MS = 0xffff;
 
-/** A request may wait this long for the packet process, which looks back from the request's arrival. */
+/** Added because a request may wait this long for the packet process, which looks back from the request's arrival. */
 const SLACK_MS = 1_000;
 
 /** The time to recall in a request. A watch that recalls nothing gets no slack: the port may have been another's. */

@@ -20,7 +20,7 @@ const GRACE_MS = 250;
 
 /**
  * Shortest stall after which a missing answer proves nothing: if the whole machine was stopped, packets to it were
- * lost. A machine that is only busy rarely has such long ones.
+ * lost. A machine that is only busy rarely stalls for so long.
  */
 const LONG_STALL_MS = 2_000;
 
@@ -30,7 +30,7 @@ const STATED_STALL_MS = 1_000;
 /** Interval at which a clock that stands still is read. */
 const LOOK_EVERY_MS = 50;
 
-/** @param onLongStall called during or after each stall of `LONG_STALL_MS` or more, before the time after it counts */
+/** @param onLongStall called during or after each stall of `LONG_STALL_MS` or more, before the clock runs on */
 export function probeClock(onLongStall: () => void = () => undefined): ProbeClock {
   let hasStalled = false;
   const note = (): void => {
@@ -78,7 +78,7 @@ export function probeClock(onLongStall: () => void = () => undefined): ProbeCloc
   };
 }
 
-/** Shortest pause of a loop that waits by the clock, milliseconds: while the clock stands still, looks are rarer. */
+/** Shortest pause of a loop that waits by the clock, milliseconds; longer while the clock stands still. */
 export function leastRestMs(clock: ProbeClock): number {
   return clock.isStill() ? LOOK_EVERY_MS : 1;
 }

@@ -21,7 +21,10 @@ export interface Watched {
   readonly protocol: 'tcp' | 'udp';
   readonly port: number;
   readonly localPort: number;
-  /** Errors received in so many milliseconds before the watch count too, as far as the packet process keeps them. */
+  /**
+   * Errors that arrived in this many milliseconds before the watch count too, as far as the packet process has kept
+   * them.
+   */
   readonly recallMs?: number | undefined;
 }
 
@@ -94,8 +97,8 @@ export interface SilenceWatch {
 }
 
 /**
- * Watches a packet that has just been sent, from `WATCH_AFTER_MS` on: an earlier answer costs nothing. Errors that came
- * before are recalled, as far as the packet process keeps them.
+ * Watches a packet that has just been sent, but only from `WATCH_AFTER_MS` on, so that an answer before costs nothing.
+ * Errors that arrived earlier are recalled, as far as the packet process has kept them.
  */
 export function watchIcmpIfSilent(
   watched: Omit<Watched, 'recallMs'>,

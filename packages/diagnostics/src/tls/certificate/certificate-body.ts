@@ -52,7 +52,7 @@ const MAX_ITEMS = 10_000;
 export function readCertificateBody(der: Uint8Array): CertificateBody {
   const [body, algorithm] = valuesOf(onlyValue(der, tags.sequence).content, 3);
   const fields = valuesOf(body?.content ?? der, 10);
-  // A certificate of version 1 has no version.
+  // A certificate of version 1 omits the field of the version.
   const [serialNumber, , issuerName, , , keyInfo, ...rest] =
     fields[0]?.tag === contextTag(0) ? fields.slice(1) : fields;
   if (serialNumber === undefined || issuerName === undefined || keyInfo === undefined || algorithm === undefined) {

@@ -116,8 +116,8 @@ export function issuerUrlOf({ parsed }: Certificate): string | null {
 }
 
 /**
- * The first value of an attribute, with the escapes of RFC 4514 section 2.4 undone; one line may have several.
- * Undefined if there is none or if it is empty.
+ * The first value of an attribute in a name as Node writes it, where a line may have several attributes; the escapes of
+ * RFC 4514 section 2.4 are undone. Undefined if there is none or if it is empty.
  */
 export function attributeOf(lines: string | undefined, type: string): string | undefined {
   const attributes = (lines ?? '').split('\n').flatMap((line) => line.split(/ \+ (?=[\w.]+=)/));

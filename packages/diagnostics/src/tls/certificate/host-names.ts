@@ -65,7 +65,10 @@ function isWholeName(host: string, name: string): boolean {
   return parent.length >= 2 && parent.join('.') === name.slice(2);
 }
 
-/** Suffixes in the private part of the Public Suffix List, such as `github.io`, belong to one owner. */
+/**
+ * True for a wildcard over all domains of a registry. A suffix in the private part of the Public Suffix List, such as
+ * `github.io`, does not count, because it belongs to one owner.
+ */
 function isOfRegistry(name: string): boolean {
   if (!name.startsWith('*.')) return false;
   const parent = name.slice(2);

@@ -100,7 +100,8 @@ const DIGESTS: Readonly<Record<string, string>> = {
 type Signature = NonNullable<Ocsp>['signature'];
 
 /**
- * RFC 6960 section 4.2.2.2: the issuer signs itself, or a responder to which it gave a certificate for that purpose.
+ * RFC 6960 section 4.2.2.2: the response is signed by the issuer of the certificate, or by a responder to which the
+ * issuer gave a certificate for that purpose.
  */
 function signatureOf(response: OcspResponse, issuer: X509Certificate, nowMs: number): Signature {
   const digest = SIGNATURE_DIGESTS[response.signatureAlgorithm];
@@ -147,7 +148,7 @@ function mayAnswer(responder: X509Certificate, issuer: X509Certificate, nowMs: n
   );
 }
 
-/** Keys and signatures of other parties may be of kinds that OpenSSL rejects: those verify nothing. */
+/** Keys and signatures of other parties may be of kinds that OpenSSL rejects; then the signature counts as wrong. */
 function isSignedBy({ signed, signature }: OcspResponse, digest: string | null, key: KeyObject): boolean {
   try {
     return verify(digest, signed, key, signature);

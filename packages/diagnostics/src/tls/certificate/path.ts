@@ -25,7 +25,7 @@ type Demand = 'sound' | 'signed' | 'named';
 
 /**
  * Orders the certificates of a server, and finds the trusted one above them. It prefers trusted certificates to sent
- * ones, and these in their order.
+ * ones, and takes the latter in the order in which they were sent.
  *
  * @param sent all certificates of the server, its own first
  */

@@ -83,7 +83,7 @@ function createContext(
   identity?: TlsIdentity,
 ): SecureContext {
   return createSecureContext({
-    // `TLSSocket.disableRenegotiation` stops only the clients of a server, not the servers of a client.
+    // `TLSSocket.disableRenegotiation` works only on the side of the server.
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
     ...versions,
     ...identity,

@@ -12,7 +12,10 @@ const CLIENT_CERTIFICATE_ALERT = /HANDSHAKE_FAILURE|CERTIFICATE|UNKNOWN_CA|ACCES
 
 const NAME_REQUIRED =
   'The server refuses a client that names no host; no name was sent (SNI), since the host of the URL is an address.';
-/** TLS 1.3 forbids renegotiation (RFC 8446 section 4.1.2), so that the alert has another reason. */
+/**
+ * TLS 1.3 forbids renegotiation (RFC 8446 section 4.1.2), so the alert has another cause than `NEGOTIATES_AGAIN`
+ * states.
+ */
 const REFUSED_LATER = 'The server ended TLS with the alert “handshake failure” after the handshake.';
 const ASKED_FOR_CERTIFICATE = 'Before that it asked for a certificate of the client.';
 const CLIENT_CERTIFICATE_REQUIRED = 'The server requires a certificate of the client.';

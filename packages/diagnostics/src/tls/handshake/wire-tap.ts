@@ -41,7 +41,7 @@ export function tapSocket(socket: Socket): WireTap {
   // Ends the stream only after TLS has read the last bytes, so that it is known whether TLS was closed before TCP.
   const passEnd = (): void => {
     if (stream.destroyed) return;
-    // The reader has paused.
+    // The reader has paused with bytes unread.
     if (stream.readableLength > 0) return void setTimeout(passEnd, PAUSED_MS);
     isEndPassed = true;
     stream.push(null);

@@ -45,7 +45,7 @@ export async function askInTurn(
   return { ...again, validation: await checkValidation(again, prepared, options, uncheckedMs, signal), asked };
 }
 
-/** Waits after four more transmissions of the question about the name. */
+/** Waits in milliseconds after each of four more transmissions of the question about the name. */
 const AGAIN_MS = [300, 300, 300, 300];
 
 type AskOthers = (servers: readonly NameServer[]) => Promise<readonly AskedOther[]>;

@@ -129,7 +129,7 @@ function prepare(params: DnsParams): { readonly query: PreparedQuery } | { reado
   }
 }
 
-/** The coordinator refuses such input. */
+/** The failure of a job whose input the coordinator should have refused. */
 function unreadable(message: string): Failure {
   return { code: 'invalid_job', phase: 'dispatch', source: 'probe', message };
 }

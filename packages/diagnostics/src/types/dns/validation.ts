@@ -38,7 +38,7 @@ export async function checkValidation(
   return (await confirmsValidation(asked, prepared, options, timeoutMs, signal)) ? 'confirmed' : 'unconfirmed';
 }
 
-/** Longer than BIND keeps a failure in its cache by default. */
+/** Milliseconds; longer than BIND keeps a failure in its cache by default (1 s). */
 const CACHED_FAILURE_MS = 1_200;
 
 /**

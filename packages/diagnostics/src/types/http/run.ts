@@ -91,8 +91,9 @@ export async function runHttp(params: ParamsOf<Http>, context: DiagnosticContext
 }
 
 /**
- * True if the redirects form a loop. A page may answer when it is asked again, as after a gate: only the same redirect
- * for the second time proves a loop, or a known request that may not be sent any more.
+ * True if the redirects form a loop. A page that is asked again may answer, as after a consent page. So a loop is
+ * proved only by the same redirect for the second time, or, once no further redirect may be followed, by one to a
+ * request that was redirected before.
  *
  * @param seen the request to which each one was redirected last; adds this redirect
  */

@@ -12,7 +12,7 @@ type Info = typeof info;
 /** Margin before the deadline to report the addresses even if PTR lookups hang. */
 const REPORT_MARGIN_MS = 500;
 
-/** Limit of PTR records that are verified; after these, an unverified one is shown. */
+/** Limit of PTR names that are verified; if none of them is, the first is shown. */
 const MAX_NAMES = 3;
 
 /**
@@ -79,7 +79,7 @@ async function unlessAborted<Answer>(lookUp: () => Promise<Answer>, signal: Abor
   }
 }
 
-/** An IPv6 address has many notations. */
+/** An address in one notation, since IPv6 has many. */
 function canonical(text: string): string {
   return SocketAddress.parse(text.includes(':') ? `[${text}]` : text)?.address ?? text.toLowerCase();
 }

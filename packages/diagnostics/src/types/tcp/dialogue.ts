@@ -92,7 +92,7 @@ export async function holdDialogue(
     return { fields, failure };
   } finally {
     lines?.release();
-    // Sends close_notify without waiting for the peer's.
+    // With TLS this sends close_notify; that of the peer is not awaited.
     socket.end();
     setImmediate(() => {
       socket.destroy();

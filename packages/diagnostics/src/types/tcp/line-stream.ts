@@ -8,7 +8,8 @@ import { MAX_DIALOGUE_BYTES } from './contract.ts';
 /** Lines of a connected socket, which the stream owns until it is released. */
 export interface LineStream {
   /**
-   * The next line without its terminator; the last one may lack it. `null` after the target has ended the connection.
+   * The next line without its terminator, which the last one may lack. `null` after the target has ended the
+   * connection; the failure if the connection broke, the time is over, or the data exceeds the limit.
    */
   readonly next: () => Promise<Uint8Array | Failure | null>;
   readonly send: (bytes: Uint8Array) => Promise<Failure | null>;

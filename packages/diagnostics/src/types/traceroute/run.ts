@@ -61,7 +61,7 @@ export async function runTraceroute(asked: TracerouteParams, context: Context): 
   try {
     const showPartial = partialsOf(target, params.options, names, format, context);
     const trace = await traceWithMtu(plan, params.options, { mtu, others, showPartial, openMore }, context);
-    // If the kernel sends no packet, no path can have ended anywhere.
+    // The kernel sent no packet, so there is no path to describe.
     if (trace.failure?.phase === 'request') return notStarted(trace.failure, target, protocol);
     const room = params.options.mostPackets - trace.packets.length - (mtu.echo()?.sent ?? 0);
     if (room >= ECHO_REQUESTS) await demoteFilter(trace, plan, target, packets, context);

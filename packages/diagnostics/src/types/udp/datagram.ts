@@ -19,14 +19,14 @@ export interface Datagram {
   readonly heard: () => Heard | null;
   /** Resolves once `heard` is not null. Never rejects. */
   readonly settled: Promise<void>;
-  /** Monotonic, milliseconds; 0 if its socket could not be connected. */
+  /** Time of sending, monotonic, milliseconds; 0 if its socket could not be connected. */
   readonly sentAtMs: number;
   /** False if it was sent, but the probe cannot read ICMP errors about it. */
   readonly readsIcmp: boolean;
   readonly close: () => void;
 }
 
-/** The kernel may report an ICMP error before the raw socket, which knows its sender. */
+/** Wait for the raw socket after the kernel has reported an ICMP error: only the raw socket knows the sender. */
 const NOTICE_GRACE_MS = 150;
 /**
  * Wait for an answer after an ICMP error: a network that duplicates a packet may deliver one copy and refuse the other.
@@ -72,8 +72,8 @@ export async function sendDatagram(
   const datagram = (): Datagram => ({
     heard: () => heard,
     settled: settled.promise,
-    // A datagram that was never sent cannot cause an ICMP error.
     sentAtMs,
+    // A datagram that was never sent cannot cause an ICMP error.
     readsIcmp: watch !== null || sentAtMs === 0,
     close: () => {
       stopGrace?.();
