@@ -20,7 +20,7 @@ export interface CorpusServer extends CorpusExpectation {
 
 export interface CertificateCorpus {
   readonly servers: readonly CorpusServer[];
-  /** Roots that clients trust; below, server certificates that they trust. */
+  /** Roots that clients trust, then server certificates that they trust directly. */
   readonly roots: readonly Issued[];
   readonly trustedServers: readonly Issued[];
 }

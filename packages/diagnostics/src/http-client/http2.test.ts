@@ -116,7 +116,7 @@ describeWithOpenssl('HTTP/2 by ALPN (skipped without the openssl command)', () =
 
       const outcome = await checkOf(`https://good.test:${port}/`, { options: { httpVersion } }, context());
 
-      // TLS may have buffered more than it has delivered.
+      // The check reads exactly to the cap, although TLS may have received more.
       expect(outcome).toMatchObject({ result: 'success', statusCode: 200, bodyBytes: 65_536, truncated: true });
     },
   );
@@ -271,7 +271,8 @@ describeWithOpenssl('HTTP/2 by ALPN (skipped without the openssl command)', () =
     const outcome = await checkOf(`https://good.test:${port}/`, { options }, context());
 
     expect(outcome).toMatchObject({ result: 'success', bodyBytes, truncated: true });
-    // The stream's window, and the data that the server has buffered but not sent.
+    // More than the body, the server counts what the stream's window allows, and data that it has buffered but not
+    // sent.
     expect(sent).toBeLessThanOrEqual(bodyBytes + 65_536);
   });
 

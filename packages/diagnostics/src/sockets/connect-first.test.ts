@@ -18,7 +18,7 @@ it('takes a connection that is reset before its handshake is read for one, and a
   } as const;
 
   const running = connectFirst(target, port, { signal: new AbortController().signal, boundMs: () => undefined });
-  // Node has sent the SYN by then.
+  // After this turn of the event loop, Node has sent the SYN.
   await nextImmediate();
   untilReset(1);
   const { connected, address, dead } = await running;

@@ -3,7 +3,10 @@ import { fileURLToPath } from 'node:url';
 
 import { describe, expect, it } from '@jest/globals';
 
-/** Half of many small pieces is freed; the rest, in between and above, keeps malloc from returning it. */
+/**
+ * Frees every other one of many small pieces: those that remain, in between and above, keep malloc from returning the
+ * memory.
+ */
 const PROGRAM = `
 import { readFileSync } from 'node:fs';
 import { loadMemoryRelease } from ${JSON.stringify(fileURLToPath(new URL('libc.ts', import.meta.url)))};

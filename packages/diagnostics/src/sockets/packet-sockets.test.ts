@@ -348,8 +348,8 @@ describe('the packet process', () => {
     const sending = socket.send(echoRequest(4, socket.identifier, 1, Buffer.alloc(8)), '127.0.0.1', 9);
     const left = expect(sending).rejects.toMatchObject({ code: 'EBADF' });
     socket.close();
-    // After the first silence nothing is awaited any more: the process is asked something, and the second silence ends
-    // it.
+    // After the first silence no answer is due, so the agent sends a request that always has one; the second silence
+    // ends the process.
     jest.advanceTimersByTime(SILENCE_MS);
     await turns();
     jest.advanceTimersByTime(SILENCE_MS);

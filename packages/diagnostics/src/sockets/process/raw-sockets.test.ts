@@ -114,16 +114,16 @@ describe('a raw socket of the kernel', () => {
 });
 
 const LOOPBACK = { 4: '127.0.0.1', 6: '::1' } as const;
-/** Below all ports that a suite binds. */
+/** Port of the error that ends a run; no suite binds so low a port. */
 const END_PORT = 7;
 const [OWN, FOREIGN] = [randomInt(1_100, 0x7fff), randomInt(0x8000, 0x1_0000)];
 
-/** Milliseconds in which the kernel delivers what it has queued, and this process reads nothing. */
+/** Milliseconds in which the kernel delivers what it has queued while this process reads nothing. */
 const REST_MS = 50;
 
 /**
- * Sends packets to loopback in one turn from a socket that selects identifiers, then an error about a UDP port until
- * that arrives. Returns the owners of what arrived before.
+ * Sends packets to loopback in one turn from a socket that selects identifiers. Then sends an error about `END_PORT`
+ * until one arrives, and returns the owners of what arrived before.
  *
  * @param repeated packets that are sent repeatedly, since a busy kernel may drop one of many
  */

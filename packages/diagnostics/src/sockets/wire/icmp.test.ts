@@ -164,7 +164,7 @@ describe('an ICMP error', () => {
     for (const family of [4, 6] as const) {
       for (let length = 0; length <= whole.length; length += 1) {
         const part = whole.slice(0, length);
-        // The checksum takes the first four bytes.
+        // A checksum needs the first four bytes.
         expect(() => parseIcmp(family, length < 4 ? part : withChecksum(family, part))).not.toThrow();
       }
     }

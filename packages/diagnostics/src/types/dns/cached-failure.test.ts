@@ -29,7 +29,7 @@ let areFailing = false;
 const stops: (() => Promise<void> | void)[] = [];
 const resolvers: { short?: number; long?: number } = {};
 
-/** Passes queries on to the name server, or fails in its place. @returns its port */
+/** Passes queries on to the name server, or fails in its place. Returns its port. */
 async function startFlakyServer(port: number): Promise<number> {
   const front = createSocket('udp4');
   front.on('message', (query, { port: client }) => {

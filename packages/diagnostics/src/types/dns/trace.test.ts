@@ -16,7 +16,7 @@ import {
 import { dns } from './contract.ts';
 import { runDns as run } from './run.ts';
 
-/** Linux answers on all of 127.0.0.0/8: each name server gets a separate address on one port. */
+/** Linux answers on all of 127.0.0.0/8, so each name server gets a separate address on the same port. */
 const ROOT = '127.0.0.2';
 const TLD = '127.0.0.3';
 const AUTHORITY = '127.0.0.4';

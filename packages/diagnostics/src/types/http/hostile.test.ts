@@ -105,7 +105,7 @@ describe('a flood by HTTP/1.1', () => {
     await ended.promise;
 
     expect(outcome.error).toMatchObject({ code: 'http_too_many_interim' });
-    // The server could send no more than the buffers of both sockets take.
+    // More blocks than the buffers of both sockets take were not sent.
     expect(sent.blocks).toBeLessThan(969);
   });
 });

@@ -77,7 +77,7 @@ describe('a tcp check', () => {
     const { port, untilReset, close } = await resettingPort();
 
     const running = runTcp(params(port, { attempts: 1 }), testContext());
-    // Node has sent the SYN by then.
+    // After this turn of the event loop, Node has sent the SYN.
     await nextImmediate();
     untilReset(1);
     const outcome = await running;

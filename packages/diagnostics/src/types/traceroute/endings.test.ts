@@ -350,7 +350,7 @@ describe('what answers late', () => {
     const { outcome } = await traceOver(path(8), {}, { inTime: true });
 
     expect(outcome.hops).toHaveLength(8);
-    // A missing answer is waited for at least a second.
+    // A trace that awaits a missing answer takes at least a second.
     expect(performance.now() - startedMs).toBeLessThan(1_000);
   });
 });

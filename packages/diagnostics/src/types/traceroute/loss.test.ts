@@ -11,7 +11,10 @@ const MTU_TTL = 64;
 /** Packets for each measured loss; half as many if each trace has one packet, since that costs most. */
 const PACKETS = cases(400);
 
-/** The few reported packets are a sample of all: three standard deviations. */
+/**
+ * Percentage points by which the loss of a sample of this many packets may differ from that of all: three standard
+ * deviations.
+ */
 function chancePoints(percent: number, packets: number): number {
   return 3 * Math.sqrt((percent * (100 - percent)) / packets);
 }
@@ -22,8 +25,9 @@ interface Tally {
 }
 
 /**
- * Loss of many traces in per cent: the reported one at the target; the true one of as many first packets of each flow
- * that reach the target; and the true one of all that reach it. Also the number of rows beyond the target.
+ * Loss of many traces in per cent. `shown` is the reported loss at the target; `true` that of the first packets of each
+ * flow that reach the target, as many as are reported; `ofAll` that of all packets that reach it. `beyond` is the
+ * number of rows beyond the target.
  */
 async function lossOf(
   percent: number,

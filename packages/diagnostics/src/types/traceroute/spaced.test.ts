@@ -23,7 +23,7 @@ function answered(sent: FakeSent): FakeAnswer {
   return sent.protocol === 'udp' ? { ...unreachable(sent, 3, TARGET), rttMs: 20 } : arrived(sent, 20);
 }
 
-/** Answers as a token bucket that others use up: one packet of the probe every so often. */
+/** Answers as a token bucket that others use up: one packet of the probe every `ms` milliseconds. */
 function every(ms: number): Answer {
   let nextMs = 0;
   return (sent) => {

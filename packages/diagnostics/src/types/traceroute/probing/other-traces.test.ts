@@ -15,7 +15,8 @@ it('a trace whose target was silent since it began is not answered by what anoth
   await laterOn();
   const later = joinTraces(packets, 'icmp 192.0.2.1');
   const elsewhere = joinTraces(packets, 'icmp 192.0.2.2');
-  // A router has answered, or an answer turned out to be a filter's.
+  // Neither count is greater than the last one: no answer of the target has come, and an earlier one turned out to be a
+  // filter's.
   for (const count of [2, 1]) earlier.noteAnswers(count);
   const before = later.areAnswered();
   earlier.noteAnswers(2);
