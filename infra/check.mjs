@@ -13,7 +13,7 @@ if (given.some((word) => word === '--help' || word === '-h')) {
 const jest = ['--conditions=vantage-source', '--no-warnings=ExperimentalWarning', 'node_modules/jest/bin/jest.js'];
 const checks = [
   { title: 'format', program: 'oxfmt', args: ['--check'] },
-  // The four checkers that are the default do much work twice, and the default of GOGC collects garbage often.
+  // By default tsc has four checkers, which do much work twice, and a GOGC that collects garbage often.
   { title: 'types', program: 'tsc', args: ['-b', '--checkers', '1'], env: { GOGC: '400' } },
   { title: 'lint', program: 'oxlint', args: ['--deny-warnings', '--report-unused-disable-directives'] },
   { title: 'dead code', program: 'knip', args: [] },
@@ -46,5 +46,5 @@ for (const { title, program, args, env = {} } of checks) {
     process.exit(status);
   }
 }
-// Without this, an open channel to the set-up, if that has started this process, would keep it running.
+// Otherwise an open channel to the set-up, if that has started this process, would keep it running.
 process.exit(0);

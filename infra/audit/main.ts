@@ -45,7 +45,7 @@ bundlePrograms();
 
 const progress = openProgress('audit');
 const { print } = progress;
-// Each loads what it needs when it is its turn.
+// Each audit imports its modules only when it runs.
 const audits = {
   api: auditApi,
   pipelines: async () => (await import('./pipelined-requests.ts')).auditPipelines(print),

@@ -37,7 +37,7 @@ export interface PipelineReports {
 export const MOST_PERCENT = 10;
 /** Requests that the attacker sends once on each connection: 60 KiB, which one read of a connection can hold. */
 const PIPELINED = 1_575;
-/** Answered requests that are counted for the cost of one, after as many for V8 to compile. */
+/** Answered requests that are counted for the cost of one, after as many others in which V8 compiles the code. */
 const ANSWERED = 400;
 const EVERY_MS = 20;
 const STAYS_MS = 3_000;

@@ -29,7 +29,7 @@ export interface Answer {
   readonly operation: Operation;
   /** The newest fault when the request was sent, even if it had ended, or the phase without one. */
   readonly fault: string;
-  /** True if the coordinator listened from invocation to completion. */
+  /** True if the coordinator listened without interruption from the request to the end of the response. */
   readonly ran: boolean;
   readonly check?: string | undefined;
   /** Of a start: milliseconds from acceptance to the deadline. */

@@ -70,7 +70,7 @@ export function watchOutages(
   let bad = false;
 
   const isKept = (): boolean => historyNow() - lastGood > STANDS_STILL_MS;
-  /** Outages do not overlap. */
+  /** The outage in progress: it begins no earlier than the end of the previous one. */
   const current = (): Outage => ({ from: Math.max(lastGood, outages.at(-1)?.to ?? 0), to: historyNow() });
   const end = (): void => {
     outages.push(current());

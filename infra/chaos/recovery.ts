@@ -21,7 +21,8 @@ const GIVE_UP_MS = 60_000;
 /** Time limit even on a machine that hardly runs. */
 const GIVE_UP_ANYWAY_MS = 600_000;
 /**
- * Longest time until a check of one TCP handshake ends, its deadline of 5 s plus 2 s, and a second for the requests.
+ * Longest time until a check of one TCP handshake has ended: its deadline of 5 s, the promised 2 s, and a second for
+ * the requests.
  */
 const ANSWERS_WITHIN_MS = 8_000;
 

@@ -108,7 +108,7 @@ function place(root: string, path: string, content: string | Buffer, mode = 0o64
   const file = join(root, path);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, content);
-  // The mode of a new file is cut by the umask.
+  // The umask restricts the mode of a new file.
   chmodSync(file, mode);
 }
 

@@ -194,7 +194,7 @@ describe('the Dockerfiles', () => {
     for (const piece of ['dist/page/index.html', 'asn.mmdb']) {
       expect(shared(coordinator)).toMatch(new RegExp(`test -s "\\$\\(find [^)]*${piece}`));
     }
-    // Loads the module, and fails if loading fails.
+    // The command loads the module, and fails if that fails.
     expect(shared(coordinator)).toContain('&& node infra/setup/native-module.mjs /out/probe-agent');
   });
 

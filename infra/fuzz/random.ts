@@ -1,6 +1,6 @@
 /** A series of choices that a seed repeats. */
 export interface Random {
-  /** An integer from 0 below a number. */
+  /** An integer of at least 0 and below the limit. */
   readonly below: (limit: number) => number;
   /** True with a probability from 0 to 1. */
   readonly chance: (share: number) => boolean;

@@ -60,7 +60,8 @@ export function createRequests(document: Json, random: Random, { checkIds, key }
 
   const parameterValue = (parameter: Json): string => {
     if (parameter['name'] === 'id' || parameter['name'] === 'other') {
-      // Drawn even if there is none yet: the time of the first check must not change later requests.
+      // A number is drawn even if there is no check yet: otherwise later requests would depend on the time of the first
+      // check.
       const drawn = random.below(1_000);
       return checkIds[drawn % checkIds.length] ?? 'qPUXvL1sQx2rGJm0Zf7N4w';
     }

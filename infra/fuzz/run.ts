@@ -87,7 +87,7 @@ export async function fuzz(bed: FuzzBed, options: FuzzOptions): Promise<FuzzRepo
       await one();
     }
   };
-  // The jobs of monitors, which nothing else takes.
+  // Takes the jobs of monitors, which nothing else takes.
   const taking = setInterval(() => void bed.takeJobs().catch(() => undefined), 1_000);
   await Promise.all(Array.from({ length: options.parallel ?? 8 }, worker)).finally(() => clearInterval(taking));
   if (!coordinator.isAlive()) faults.push('the coordinator has ended');

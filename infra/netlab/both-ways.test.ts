@@ -14,7 +14,10 @@ const itInNetlab = itNeeding(missing, process.env['CI']);
 const PREFIX = 'vantage-ways';
 const named = (node: string): string => `${PREFIX}-${process.pid}-${node}`;
 
-/** `fra - r1 - r2 - r4 - nyc`, and between r1 and r4 also r3, r6 and r5. The second node of a link is its `.2`. */
+/**
+ * `fra - r1 - r2 - r4 - nyc`, and between r1 and r4 also r3, r6 and r5. The addresses of a link's two nodes end in 1
+ * and 2, in this order.
+ */
 const links = ['fra r1', 'r1 r2', 'r2 r4', 'r1 r3', 'r3 r6', 'r5 r4', 'r4 nyc', 'r6 r5'].map((text) => text.split(' '));
 const address = (link: number, end: number): string => `10.61.${link}.${end}`;
 const [fra, nyc] = [address(0, 1), address(6, 2)];
@@ -107,7 +110,7 @@ async function bothWays(): Promise<Summary> {
 const textsOf = ({ findings }: Summary): Readonly<Record<string, string>> =>
   Object.fromEntries(findings.map(({ code, text }) => [code, text]));
 
-/** What an independent program sees: the addresses of `traceroute`. */
+/** The path as an independent program sees it: the addresses of `traceroute`. */
 function traceroute(node: string, target: string): readonly string[] {
   const args = ['netns', 'exec', named(node), 'traceroute', '-n', '-I', '-q', '1', '-w', '2', target];
   const text = execFileSync(IP, args, { encoding: 'utf8' });
@@ -128,7 +131,7 @@ describe('two probes that trace to each other', () => {
 
   itInNetlab('have two ways, if r4 sends back over r5, r6 and r3', async () => {
     route('r4', '10.61.0.0/24', [5, 1]);
-    // A router of Linux answers with the address of the interface over which its answer leaves: r4 with one of the way
+    // A Linux router answers with the address of the interface over which its answer leaves: r4 with one of the way
     // back.
     expect(traceroute('fra', nyc)).toEqual([address(0, 2), address(1, 2), address(5, 2), nyc]);
     expect(traceroute('nyc', fra)).toHaveLength(6);

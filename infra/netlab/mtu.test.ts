@@ -107,7 +107,10 @@ function apply({ mtus, silent }: PathState): void {
   forgetPathMtus();
 }
 
-/** The kernel of the probe remembers the path MTU that a router reported, and sends no larger packets of the tools. */
+/**
+ * Makes the probe's kernel forget the path MTUs that routers reported: with one of them, it would send no larger
+ * packets of the tools.
+ */
 function forgetPathMtus(): void {
   for (const family of [4, 6] as const) ip('probe', `-${family}`, 'route', 'flush', 'cache');
 }
@@ -155,7 +158,10 @@ const MOST_TRACES = 4;
 const hasBlackHole = ({ mtuBlackHole }: Sizes): boolean => typeof mtuBlackHole === 'number';
 const hasSizes = ({ pathMtu, fullSize }: Sizes): boolean => typeof pathMtu === 'number' && fullSize !== undefined;
 
-/** Traces up to `MOST_TRACES` times: on a busy machine time ends, or packets seem lost, and a trace claims nothing. */
+/**
+ * Traces up to `MOST_TRACES` times: on a busy machine a trace may run out of time or miss answers, and then states no
+ * MTU.
+ */
 async function traceUntil(isKnown: (sizes: Sizes) => boolean, host: string, options: object = {}): Promise<Traceroute> {
   for (let left = MOST_TRACES; ; left -= 1) {
     const one = await trace(host, options);

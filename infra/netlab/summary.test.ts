@@ -199,7 +199,7 @@ describe('the summary of a network whose truth is known', () => {
       [ipv4(4, 2), ipv4(3, 2)],
       [ipv6(4, 2), ipv6(3, 2)],
     ] as const) {
-      // Only the second trace is looked at: by then the kernel of the probe knows the path MTU.
+      // The first trace only informs the kernel of the probe about the path MTU; the second one is examined.
       await lab!.trace(target, { size: SMALL_MTU + 50 });
       const outcome = await lab!.trace(target, { size: SMALL_MTU + 50 });
       const summary = summaryOf('traceroute', target, outcome);

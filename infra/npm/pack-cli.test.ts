@@ -40,7 +40,7 @@ Object.assign(path, path.win32);
 os.homedir = () => process.env.USERPROFILE;
 process.getuid = process.geteuid = undefined;
 syncBuiltinESMExports();
-// A module without a path: the loader of Node shares the functions for paths.
+// Loaded as a module without a path, because Node's loader uses the replaced functions for paths, too.
 await import('data:text/javascript;base64,' + program);
 `;
 
@@ -129,7 +129,7 @@ describe('the npm package of the command line', () => {
     expect(readFileSync(program, 'utf8').split('\n', 1)).toEqual(['#!/usr/bin/env node']);
     expect([stdout, stderr]).toEqual([expect.stringContaining('up  Port 443 is open.'), '']);
     expect(stdout).not.toContain('\r');
-    // The name goes to the system as it is.
+    // The file name reaches the system unchanged.
     expect(readFileSync(join(folder, file), 'latin1')).toBe('picture');
   });
 

@@ -101,7 +101,7 @@ async function bundle(entries) {
       },
     },
   });
-  // The entries last: each is a program that starts from then on.
+  // The entries come last, so that a program that is started from one finds all other files.
   return output.filter(({ type }) => type === 'chunk').toSorted((a, b) => Number(a.isEntry) - Number(b.isEntry));
 }
 
@@ -127,7 +127,7 @@ function fingerprint() {
   return hash.digest('hex');
 }
 
-/** A program may be started at any moment: no file is seen half written. */
+/** A program may be started at any moment, so no file may be seen half written. */
 function write(file, text) {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(`${file}.${process.pid}`, text);

@@ -102,6 +102,8 @@ function isExpected({ protocol, address, port }: Touch, servicePort: number): bo
 }
 
 /**
+ * Reads the next line that the program prints.
+ *
  * @throws with the program's output, if it ends before its next line, or if another process that the audit needs has
  *   ended
  */

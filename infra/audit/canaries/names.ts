@@ -12,7 +12,9 @@ export interface CanaryName {
   readonly addresses: AddressesOf;
   /** Name to which a CNAME record leads; the addresses belong to it. */
   readonly cname?: string;
-  /** Octets by which each address record is longer or shorter than an address: it is malformed. */
+  /**
+   * Octets by which each address record is longer (or, if negative, shorter) than an address, so that it is malformed.
+   */
   readonly extraOctets?: number;
   /** The records belong to this name instead of the queried one. */
   readonly foreign?: string;

@@ -39,8 +39,8 @@ const ENDS_WITHIN_MS = 30_000;
 
 /**
  * Runs each attack over TLS with the Redis rights that `probe:add` grants and the limits of the shipped `redis.conf`,
- * while a coordinator works. An attack lasts this many seconds; one beyond what any agent does lasts until a
- * coordinator ends it, or `ENDS_WITHIN_MS`.
+ * while a coordinator works. An attack lasts this many seconds; one with `isExcess` lasts until a coordinator ends it,
+ * or `ENDS_WITHIN_MS`.
  *
  * @returns one report per chosen attack, after a first one without an attack
  */

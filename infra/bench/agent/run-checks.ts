@@ -77,8 +77,8 @@ async function resultOf({ deployment }: Stage, id: string): Promise<string> {
 }
 
 /**
- * Requests a probe of the exporter with plain `node:http`: the client's CPU time is not counted, but it uses the
- * machine.
+ * Requests a probe of the exporter with plain `node:http`, which is cheap: the client's CPU time is not counted, but
+ * the client shares the processors with the measured processes.
  */
 function probe(url: string, { type, target }: BenchCheck): Promise<boolean> {
   return new Promise((resolve) => {

@@ -5,8 +5,8 @@ import { Redis } from 'ioredis';
 const RESULTS = new RegExp(`^${redisKeys.checkResults('ID').replace(/[{}]/g, '\\$&').replace('ID', '(.+)')}$`);
 
 /**
- * Removes all checks and the job queues of all probes. It announces a result of each probe, because a coordinator would
- * otherwise count the jobs until the deadlines.
+ * Removes all checks and the job queues of all probes. Also announces a result of each probe, because coordinators
+ * would otherwise count the removed jobs until their deadlines.
  */
 export async function forgetChecks(port: number): Promise<void> {
   const redis = new Redis({ host: '127.0.0.1', port });

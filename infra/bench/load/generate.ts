@@ -81,8 +81,8 @@ const SHARE = 0.95;
 
 /**
  * The rate holds if at least `SHARE` of the probe runs of all started checks were answered, p99 of the dispatch is
- * below `DISPATCH_P99_MS`, and none was late, unanswered or refused. The reference is the number started, not the rate,
- * because arrivals are random.
+ * below `DISPATCH_P99_MS`, and no check was late, unanswered or refused. The reference is the number started, not the
+ * rate, because arrivals are random.
  *
  * @param wanted probe runs per second, for the message
  */

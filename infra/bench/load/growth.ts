@@ -10,7 +10,7 @@ const COUNTS = [10, 1_000, 10_000] as const;
 const WARM_UPS = 2;
 const ROUNDS = 5;
 const IDLE_SECONDS = 2;
-/** POSTs of a round: fewer than fill the job queues of ten probes without agents, after which checks are refused. */
+/** POSTs of a round: too few to fill the job queues of ten probes without agents, after which checks are refused. */
 const POSTS = 400;
 /** Longest time for the POSTs of a round on a busy machine. */
 const AT_MOST_SECONDS = 60;

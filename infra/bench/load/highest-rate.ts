@@ -117,7 +117,7 @@ async function search(stage: Stage, { trySeconds, warmUpSeconds }: Lengths): Pro
     if (held > 0 && failed < Infinity) break;
     rate = held > 0 ? rate * STEP : rate / STEP;
   }
-  // If the highest rate was sustained, there is no failed rate to search below.
+  // If even the highest rate held, there is no failed rate to search below.
   for (let finer = 0; finer < FINER_TRIES && held > 0 && failed < Infinity; finer += 1) {
     const middle = (held + failed) / 2;
     if (await holds(middle)) held = middle;

@@ -16,7 +16,7 @@ const TURNS = 7;
 const SERIES = 8;
 /** POSTs of a series. */
 const POSTS = 500;
-/** So many that none gets 256 jobs in a turn, after which a coordinator refuses checks (`MOST_QUEUED`). */
+/** So many probes that none gets 256 jobs (`MOST_QUEUED`) in a turn, after which a coordinator would refuse checks. */
 const PROBES_OF_POSTS = 100;
 /**
  * Bounds of a series and of a turn on a busy machine: after 15 s the first checks end, and would be part of the cost of
@@ -56,7 +56,7 @@ export async function posts(): Promise<readonly Figure[]> {
   });
 }
 
-/** Two series, one after the other. */
+/** A series of each server, one after the other. */
 interface Pair {
   readonly ofBare: Posted;
   readonly ours: Posted;

@@ -32,7 +32,7 @@ interface StageOptions {
   readonly lastsMs?: number;
   /** True if simulated agents record the start of each job. */
   readonly keepsStarts?: boolean;
-  /** Of a Redis Cluster; without it, there is one Redis. */
+  /** Number of masters of a Redis Cluster; without it, there is one Redis. */
   readonly masters?: number;
   /** Additional settings of the coordinators. */
   readonly env?: Readonly<Record<string, string>>;

@@ -1,7 +1,7 @@
 import { redisKeys } from '@vantage/contract';
 import { Redis } from 'ioredis';
 
-/** State after 100 minutes: each monitor has its last 100 runs, so each further run replaces one. */
+/** Writes the state after 100 minutes: each monitor has its last 100 runs, so each further run replaces one. */
 export async function fillRuns(port: number, names: readonly string[]): Promise<void> {
   const redis = new Redis(port);
   for (const name of names) {

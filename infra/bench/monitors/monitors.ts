@@ -30,7 +30,7 @@ interface Lengths {
   readonly retentionSeconds: number;
 }
 
-/** Retention ends within the warm-up: from then on as many results expire as are written. */
+/** The retention is shorter than the warm-up, after which as many results expire as are written. */
 const long: Lengths = { postSeconds: 45, warmUpSeconds: 100, seconds: 240, retentionSeconds: 60 };
 const short: Lengths = { postSeconds: 10, warmUpSeconds: 20, seconds: 40, retentionSeconds: 10 };
 
@@ -88,7 +88,7 @@ async function measureMonitors(
   const used = cpu();
   const growth = await endMemory();
   const to = Date.now();
-  // Time in which the last ticks of the period are evaluated; one that is not by then counts as lost.
+  // Time in which the last ticks of the period are evaluated; a tick that is not evaluated by then counts as lost.
   await sleep(5_000);
   const ticks = await readTicks(stage.redisPort, names, await stage.starts(), {
     from,

@@ -7,7 +7,7 @@ import type { Figure } from '../goals.ts';
 
 const RUNS = 10_000;
 const CHANGES = 200;
-/** Most runs until a lost or new way of a load balancer is to be named. */
+/** Maximum number of runs until a lost or new way of a load balancer must be named. */
 const RUNS_UNTIL_NAMED = 10;
 const RUNS_BEFORE = 12;
 /** Comparisons between two yields to the event loop, so that progress is displayed and signals are handled. */

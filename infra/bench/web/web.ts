@@ -58,7 +58,7 @@ async function* delays(progress: Progress): AsyncGenerator<Figure> {
         readonly results: Record<string, { readonly finishedAt: string }>;
       };
       const answeredAt = Math.max(...Object.values(results.results).map(({ finishedAt }) => Date.parse(finishedAt)));
-      // The first run warms everything up.
+      // The first run loads modules and fills caches, so it does not count.
       if (check === 0) continue;
       shown.push(shownAt - answeredAt);
       drawn.push(drawnAt - answeredAt);

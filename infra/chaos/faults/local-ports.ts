@@ -12,7 +12,7 @@ import { anyCoordinator, pickAgent, type Fault } from './fault.ts';
  * s).
  */
 const LASTS_MS = 12_000;
-/** Linux 6.3 has IP_LOCAL_PORT_RANGE. */
+/** Linux 6.3, the first with IP_LOCAL_PORT_RANGE, as 100 × major + minor. */
 const BOUND_SINCE = 603;
 
 /** No local port is left for new sockets, those of checks and of connections to the service. */
@@ -47,8 +47,8 @@ interface TakenPort {
 }
 
 /**
- * Takes the port that is left to the agent, for TCP and UDP. The kernel chooses the port, because it ignores a bound
- * outside of its range of local ports.
+ * Takes the port that is left to the agent, for TCP and UDP. The kernel chooses the port, because it would ignore a
+ * bound outside of its range of local ports.
  */
 async function takePort(): Promise<TakenPort> {
   const tcp = createServer().listen(0, '0.0.0.0');

@@ -15,7 +15,7 @@ export const resolvers: readonly Fault[] = [
     inject: async (scene) => {
       const { deployment, observer, random, scale, harm } = scene;
       const { resolver } = deployment.targets;
-      // Checks of names hold their slots for seconds.
+      // Checks of names hold their slots for seconds while the resolver is silent.
       harm('probes');
       resolver.silence(true);
       const endsAt = performance.now() + pick([3_000, 8_000, 20_000], random) * scale;

@@ -41,7 +41,7 @@ export const storeFaults: readonly Fault[] = [
       deployment.store.disk?.fill();
       await sleep(4_000 * scale);
       deployment.store.disk?.free();
-      // Redis tries its file again each second.
+      // Redis retries to write its file each second.
       await redisUntil(deployment, (redis) => redis.set('chaos:disk', '1', 'PX', 1_000));
       await writeFileAnew(deployment);
       await configure(deployment, 'appendfsync', 'always');

@@ -106,7 +106,7 @@ async function startService(
   children: Set<ChildProcess>,
 ): Promise<Service> {
   const monitorsFile = join(folder, 'monitors.yml');
-  // JSON is YAML.
+  // JSON is valid YAML.
   writeFileSync(monitorsFile, JSON.stringify({ monitors }));
   const world = start('hub', 'world.ts', {}, JSON.stringify({ probes, transport, monitorsFile } satisfies WorldPlan));
   children.add(world);

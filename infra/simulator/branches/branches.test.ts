@@ -192,7 +192,7 @@ describe('a way behind a balancer that is broken', () => {
         refuses: (name, flow) => name === 'a' && flow % 2 === 1,
         hidden: (name) => name === 'a',
       };
-      // Nothing is drawn: further runs would repeat the first.
+      // Nothing here is random, so further runs would repeat the first.
       const summaries = await summariesOver(networks['straight']!, faults, { flows }, 1);
 
       expect(textsOf(summaries, 'flows_stop')).toEqual(['']);
@@ -285,7 +285,7 @@ describe('loss on all ways of a search', () => {
   const limitAll = (burst: number, perSecond: number) => () => ({ burst, perSecond });
   const lastOnes = (name: string) => (last2(name) || name === TARGET_NAME ? { burst: 6, perSecond: 2 } : undefined);
   const target = (name: string) => (name === TARGET_NAME ? { burst: 1, perSecond: 1 } : undefined);
-  // As a limit that others use up.
+  // Like a limit that others use up.
   const seldom = (name: string) => (name === TARGET_NAME ? { burst: 1, perSecond: 0.3 } : undefined);
 
   it('is found where a balancer by packet has a broken way', async () => {
@@ -699,7 +699,7 @@ describe('flows that die behind a router that all flows pass', () => {
     ['a balancer by packet has a broken way', byPacket, { holes: ['first.1.0'] }],
     ['a balancer by packet has a way that is gone', byPacket, { gone: ['first.1.0'] }],
   ])('are none if %s', async (_reason, network, impairments) => {
-    // On the straight path nothing but loss is drawn: further runs would repeat the first.
+    // On the straight path only loss is random: without it, further runs would repeat the first.
     const runs = network === straight && impairments.loss === undefined ? 1 : FEW;
     const texts: string[] = [];
     for (const options of numbered) {

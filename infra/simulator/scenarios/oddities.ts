@@ -35,7 +35,7 @@ const quotations: readonly Scenario[] = [
   ...quotedOtherwise('natck8', { quoteChanged: ['source', 'checksum'], quote: 28 }, 'path_translated', {
     families: [4],
   }),
-  // A TCP segment carries no payload that marks it: with another destination it may be a stranger's.
+  // A TCP segment carries no payload that marks it: with another destination it may be that of another program.
   ...quotedOtherwise('natdestination', { quoteChanged: ['destination'], quote: 128 }, 'path_translated', {
     checks: ['icmp'],
   }),

@@ -9,7 +9,7 @@ const deaf: Truth = {
   pingVerdicts: ['down'],
 };
 
-/** Of a target that answers echo requests, but not the packets of the trace. */
+/** The truth about a target that answers echo requests, but not the packets of the trace. */
 const echoAlone: Truth = { finds: [{ code: 'path_cut' }], verdicts: ['degraded'], pathMtu: null };
 
 /** As Linux over IPv4, here for both families: one error per second to each address, after a burst of six. */

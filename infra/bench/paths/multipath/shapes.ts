@@ -6,7 +6,7 @@ export type ShapeKind = (typeof kinds)[number];
 /** A path with a network between its first routers and its last two. */
 export interface Shape {
   readonly name: string;
-  /** Shapes that look alike to a search for most of its packets, so that it has to treat them alike. */
+  /** Shapes of one kind look alike to a search for most of its packets, so that it has to treat them alike. */
   readonly kind: ShapeKind;
   readonly path: readonly Stage[];
 }
