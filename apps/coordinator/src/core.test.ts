@@ -93,7 +93,7 @@ describe('the core and a Redis that goes away', () => {
     const ids = await Promise.all(Array.from({ length: 20 }, () => bed.start({ probes: ['fra-1', 'nyc-1'] })));
     await Promise.all(ids.map((id) => report(bed.redis, 'fra-1', id, success('before'))));
     const waiting = ids.map((id) => bed.read(id, PATIENT_MS));
-    // This reply comes after those to the first reads.
+    // The reply to this read comes after those to the first reads of `waiting`, which now wait.
     await bed.read(ids[0]!);
     await die();
     await expect(bed.create()).rejects.toMatchObject({ name: 'StoreUnavailable' });

@@ -12,9 +12,9 @@ interface Node<T> {
 
 /**
  * A list for objects that live as long as a request. A `Set` would keep them longer: it replaces its table every few
- * additions, and an old table refers to its items and to the next table. Once V8 has moved one to the old generation,
- * all later ones and their items stay until the next full collection. So do keys of a `WeakMap` whose values refer to
- * them. A removed node refers to nothing.
+ * additions, and an old table refers to its items and to the next table. Once V8 has moved an old table to the old
+ * generation of its heap, all later ones and their items stay until the next full collection. The same happens to keys
+ * of a `WeakMap` whose values refer to their keys. A removed node refers to nothing.
  */
 export function createLiveList<T>(): LiveList<T> {
   const ends: Node<T> = { item: undefined, previous: undefined, next: undefined };

@@ -24,7 +24,7 @@ import { openTelemetry } from './telemetry/telemetry.ts';
 const NAME_TIMEOUT_MS = 500;
 /** Longest wait for Redis at the start; after it the server listens all the same, and reports not ready. */
 const LISTENS_WITHIN_MS = 2_000;
-/** Interval at which freed memory is returned to the system, of which malloc keeps a part. */
+/** Interval at which freed memory is returned to the system: malloc would keep a part of it. */
 const RELEASE_MEMORY_EVERY_MS = 10_000;
 
 async function run(config: Config, { log, dropped }: OpenLog): Promise<void> {
@@ -59,13 +59,14 @@ async function run(config: Config, { log, dropped }: OpenLog): Promise<void> {
   const stop = async (): Promise<void> => {
     stopping.abort();
     modules.close();
-    // New agents find the port closed; the connected ones are closed here.
+    // New agents find the port closed, and the gateway closes the connections of the others.
     await Promise.all([server.close(), gateway?.close()]);
     await core.close();
     await telemetry.close();
     await geo.close();
   };
-  // Before the log line and the message that it listens: a signal may follow them at once.
+  // The handlers are installed before the log line and the message that the server listens: a signal may follow at
+  // once.
   stopWhenTold(stop, log);
   core.announceUrl(server.publicUrl);
   await telemetry.watch(core, modules, dropped).catch(rejectAddress('METRICS_HOST, METRICS_PORT'));
@@ -119,6 +120,6 @@ try {
 } catch (error) {
   process.stderr.write(`${Error.isError(error) ? error.message : String(error)}\n`);
   process.exitCode = 1;
-  // After a failed start, connections may be open.
+  // After a failed start, open connections would keep the process running.
   setImmediate(() => process.exit(1));
 }

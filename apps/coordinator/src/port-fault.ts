@@ -1,6 +1,6 @@
 /**
- * Returns a function that throws an error again. If the process could not listen, the message begins with the names of
- * these settings.
+ * Returns a function that throws the error that it gets. For a failure to listen, it throws one whose message begins
+ * with the names of these settings.
  */
 export function rejectAddress(settings: string): (error: unknown) => never {
   return (error) => {

@@ -6,7 +6,7 @@ import type { AgentProof } from '../src/probes/enrolment/enrolment.ts';
 
 export const ORIGIN = 'https://vantage.example.com';
 
-/** Key and state of a simulated agent; copying it copies the key. */
+/** Key of a simulated agent. `prove` signs a challenge with it. */
 export interface AgentKey {
   readonly publicKey: string;
   readonly prove: (

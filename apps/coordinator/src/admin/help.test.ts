@@ -9,7 +9,7 @@ import { programEnv } from '@vantage/test-support/programs/program-env';
 
 import { takeDataFolder, withRunningService } from './running-service.ts';
 
-/** Runs the bundled program of `npm run -s probe:<command>`, without any setting. */
+/** Runs the bundled program of `npm run -s probe:<command>`, without any environment variable of a setting. */
 function run(...args: readonly string[]): {
   readonly status: number | null;
   readonly stdout: string;

@@ -4,7 +4,7 @@ import { StoreUnavailable } from '../redis/store-errors.ts';
 
 /**
  * Time that a request may wait for Redis unless its handler asks for more: the count for the rate limit and the handler
- * share it. With a margin for the answer it is less than two seconds.
+ * share it. With a margin for sending the answer, that makes less than two seconds.
  */
 const BUDGET_MS = 1_850;
 /** Minimum for the handler, after a stall of the process has used up the budget. */

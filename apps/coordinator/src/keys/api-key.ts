@@ -37,7 +37,10 @@ export type KeySecret = Readonly<Static<typeof keySecretSchema>>;
 
 export interface ApiKey extends Readonly<Omit<Static<typeof apiKeySchema>, 'scopes' | 'allow' | 'secrets'>> {
   readonly scopes: readonly KeyScope[];
-  /** Networks that the coordinator allows this key in addition, unless it denies them to all. Agents have own policies. */
+  /**
+   * Networks that the coordinator allows this key in addition, unless it denies them to all. Agents apply their own
+   * policies.
+   */
   readonly allow: readonly string[];
   readonly secrets: readonly KeySecret[];
 }

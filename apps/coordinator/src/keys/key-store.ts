@@ -77,7 +77,7 @@ export function createKeyStore(redis: Redis): KeyStore {
   };
 }
 
-/** Random: after a failover to an older master, a counter could repeat a value. */
+/** Random, because a counter could repeat a value after a failover to a replica that lacked the last writes. */
 function newRevision(): string {
   return randomBytes(12).toString('base64url');
 }

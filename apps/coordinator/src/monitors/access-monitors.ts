@@ -48,7 +48,7 @@ async function readWhole(redis: Redis, name: string): Promise<Monitor | undefine
 }
 
 async function readEvents(redis: Redis, name: string, after: string | undefined): Promise<EventsReading | undefined> {
-  // Read before the monitor, so that concurrent changes are sent again.
+  // The bounds are read before the monitor: a concurrent change is then sent again, not lost.
   const { first, last, isTrimmed } = await readEventBounds(redis, name);
   const lastRun = await readLastRun(redis, name);
   const run = lastRun === undefined ? undefined : describeRun(lastRun);

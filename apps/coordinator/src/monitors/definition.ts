@@ -11,7 +11,7 @@ import {
 
 import type { AcceptedRequest } from '../checks/checks.ts';
 
-/** When a monitor is bad; `alarm` with its defaults. */
+/** When a monitor is bad: the `alarm` of its request, with defaults. */
 export interface AlarmRule {
   /** The share of counted probes that must fail: `failing` of `of`. */
   readonly failing: number;
@@ -91,8 +91,8 @@ export function firstTickAfter(nowMs: number, { name, everyMs }: Pick<MonitorDef
 }
 
 /**
- * Two readings of the clock may differ by this. Only a next tick that is further ahead than its interval and this shows
- * a step of the clock.
+ * Tolerance between two readings of the clock. Only a next tick that is further ahead than the interval and this
+ * tolerance shows that the clock was stepped back.
  */
 export const INEXACT_MS = 5_000;
 

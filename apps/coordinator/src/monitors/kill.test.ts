@@ -52,7 +52,7 @@ const routes = [
   ['198.51.100.1', '198.51.100.2', TRACED_TARGET],
   ['198.51.100.1', '198.51.100.8', TRACED_TARGET],
 ] as const;
-/** The route of the traceroutes of now, and of each one that the probe has answered. */
+/** Index in `routes` of the route that traceroutes take now, and of the route of each that the probe has answered. */
 let route = 0;
 const routeOf = new Map<string, number>();
 

@@ -20,7 +20,7 @@ import type { SendWebhook } from './webhooks/send-webhook.ts';
 import { createWebhookQueue } from './webhooks/webhook-queue.ts';
 import { monitorScripts } from './schedule/schedule-scripts.ts';
 
-/** Interval of polls while no tick is due earlier; a new monitor is noticed by the next one. */
+/** Interval of polls while no tick is due earlier; the next poll finds a new monitor. */
 const LOOK_EVERY_MS = 1_000;
 const TAKE_OVER_EVERY_MS = 1_000;
 const FILE_EVERY_MS = 2_000;

@@ -376,7 +376,7 @@ describe('the file of monitors', () => {
     }
     await file.look();
 
-    // A monitor that was removed and came back has no state.
+    // A monitor that had been removed and added again would have no state.
     expect(await bed.redis.get(redisKeys.monitorState('two'))).toBe('{}');
   });
 

@@ -69,7 +69,7 @@ describe('an agent that floods its own keys', () => {
     await bed.beat('flood');
     const agent = connectAs(environment.REDIS_URL);
     const ended = new Promise<void>((resolve) => agent.once('end', resolve));
-    // The coordinator may have read and removed results before it looks.
+    // The coordinator may have read and removed results before the quota is enforced.
     await until(async () => {
       await flood(agent);
       await look();

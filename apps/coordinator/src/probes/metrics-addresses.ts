@@ -23,7 +23,9 @@ export function isMetricsAddress(text: string): boolean {
   return isHost && Number(port) >= 1 && Number(port) <= 65_535;
 }
 
-/** True for a name by RFC 1123 section 2.1, also with what names of containers may have: underscores, final hyphens. */
+/**
+ * True for a name by RFC 1123 section 2.1, also with underscores and final hyphens, which names of containers may have.
+ */
 function isHostName(text: string): boolean {
   return text.length <= 253 && /^(?!-)[\w-]{1,63}(?:\.(?!-)[\w-]{1,63})*$/.test(text) && !/^[\d.]+$/.test(text);
 }

@@ -6,7 +6,7 @@ export interface BackgroundTask {
   readonly name: string;
   /**
    * Milliseconds from the start of a run to the start of the next, in whole ticks; more if the run takes longer. After
-   * an error the next tick starts it.
+   * an error the next tick starts the next run.
    */
   readonly everyMs: number;
   /** Runs once. Returns `again` to be run at once again, or a pause before the next run in milliseconds. */
@@ -42,7 +42,8 @@ export function startBackgroundTasks(
     timer = setTimeout(
       () => {
         tickSoon();
-        // As a microtask: `TurnRedis` then writes after all pending promise callbacks, and their commands with it.
+        // As a microtask: `TurnRedis` then writes the commands of the tasks after all pending promise callbacks,
+        // together with theirs.
         queueMicrotask(() => {
           for (const task of repeated) task.tick();
         });

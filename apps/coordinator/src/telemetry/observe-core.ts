@@ -75,7 +75,9 @@ function showBudget({ instruments }: CoordinatorMetrics, status: ReturnType<Core
   instruments.resultBytesMax.set({ of: 'bulkiest_client' }, status.maxClientBytes);
 }
 
-/** Sets the gauges of the probes. The list is empty if they cannot be read, because their state is unknown then. */
+/**
+ * Sets the gauges of the probes. `known` is empty if they cannot be read: their state is unknown, so none has a series.
+ */
 function showProbes({ instruments }: CoordinatorMetrics, known: readonly KnownProbe[]): void {
   const counts = { healthy: 0, degraded: 0, offline: 0 };
   // Removes the series of deleted probes.

@@ -57,7 +57,7 @@ export function observeRequests(onEnd: (seen: SeenRequest) => void): RequestObse
   };
 }
 
-/** The matched route; paths without a route are chosen by clients and unbounded. */
+/** The matched route; `other` for a path without one, because clients can request any number of paths. */
 export function routeOf(request: { readonly route?: unknown }): string {
   const { path } = (request.route ?? {}) as { readonly path?: unknown };
   return typeof path === 'string' ? path : 'other';

@@ -381,7 +381,7 @@ describe('the doctor, of a Redis that', () => {
     'has another clock than this machine: %s',
     async (offset, least, pattern) => {
       const { folder: unpacked } = await unpackPackages('libfaketime');
-      // A package that is installed is not unpacked.
+      // If the package is installed on this machine, it is not unpacked: the library is in /usr/lib.
       const places = [unpacked, '/usr/lib', '-name', 'libfaketime.so.1'];
       const [library] = execFileSync('find', places, { encoding: 'utf8' }).split('\n');
       const server = await start();

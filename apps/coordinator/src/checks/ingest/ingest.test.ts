@@ -223,7 +223,7 @@ describe('partial results', () => {
 
     await report(bed.redis, 'nyc-1', id, { said: 'newest' }, partial);
     await until(async () => 'said' in (await bed.read(id)).results['nyc-1']!);
-    // Simulates a second coordinator that was slow with an older entry.
+    // Simulates that this coordinator is slow with an older entry: a second one has stored a newer one meanwhile.
     await bed.redis.hset(redisKeys.checkPartials(id), 'nyc-1', `9 99999999999999-0 {"said":"from the future"}`);
     await report(bed.redis, 'nyc-1', id, { said: 'older' }, partial);
     await report(bed.redis, 'fra-1', id, { said: 1 }, partial);

@@ -53,7 +53,7 @@ describe('reading a check', () => {
   it('holds the answer until the check is completed', async () => {
     const id = await startLongCheck(bed, ['fra-1']);
     const reading = bed.read(id, PATIENT_MS);
-    // This reply comes after that to the first read.
+    // The reply to this read comes after that to the first read of `reading`, which now waits.
     expect((await bed.read(id)).status).toBe('pending');
 
     await report(bed.redis, 'fra-1', id, success('now'));

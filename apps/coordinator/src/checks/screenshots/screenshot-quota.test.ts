@@ -22,7 +22,7 @@ beforeEach(async () => {
 async function keep(id: string, bytes = 100, into = quota): Promise<void> {
   await bed.redis.set(redisKeys.checkScreenshot(id, 'p'), Buffer.alloc(bytes));
   await into.note(id, 'p', bytes);
-  // Times are in milliseconds: two screenshots within the same one have no order.
+  // Times are in milliseconds: two screenshots of the same millisecond have no order.
   const since = await now();
   await until(async () => (await now()) > since);
 }

@@ -64,8 +64,7 @@ describe('the record of a check', () => {
 
   it('says of each result why it was not taken', async () => {
     const id = newId();
-    // In the past: a deadline in the future would not be conclusive, since the clock of Redis may have been stepped
-    // back.
+    // In the past: a time after a deadline in the future would itself be in the future, and count as in time.
     const deadlineAt = check.deadlineAt - 7_200_000;
     await writeCheck(bed.redis, { id, ...check }, retentionMs);
     await bed.redis.hset(redisKeys.check(id), { deadlineAt });

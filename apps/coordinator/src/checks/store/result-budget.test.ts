@@ -30,7 +30,7 @@ describe('the budget of results', () => {
 
   afterEach(() => bed.redis.flushall());
 
-  /** A separate budget, because the test bed's coordinator has no checks to count. */
+  /** A budget apart from that of the test bed's coordinator, which counts none of these checks. */
   function open(
     maxBytes: number,
     maxClientBytes = maxBytes,
@@ -49,7 +49,7 @@ describe('the budget of results', () => {
     await bed.redis.hset(redisKeys.checkResults(id), { p: 'x'.repeat(100) });
     for (const budget of into) budget.note(id, { bytes: 100, client });
     for (const budget of into) await budget.look();
-    // Times are in milliseconds: two checks within the same one have no order.
+    // Times are in milliseconds: two checks of the same millisecond have no order.
     const now = async (): Promise<number> => {
       const [seconds, microseconds] = await bed.redis.time();
       return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);

@@ -2,8 +2,8 @@ import type { Links } from '../links.ts';
 import { html, type Html } from './html.ts';
 
 /**
- * Style sheet, font and images of the service; no script, form or frame. `connect-src`: tools that audit a page fetch
- * robots.txt.
+ * Allows style sheets, fonts and images of the service, but no script, form or frame. `connect-src` is for tools that
+ * audit a page: they fetch robots.txt.
  */
 const POLICY =
   "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

@@ -2,7 +2,10 @@ import type { JsonObject } from '../openapi/schemas.ts';
 import { html, prose, type Html } from './html.ts';
 import { fieldRows, rowTable, typeOf, type FieldRow } from './schema-table.ts';
 
-/** Share of equal fields from which a schema is described by its differences from another; of the larger of the two. */
+/**
+ * Share of equal fields, among those of the larger schema, from which a schema is described by its differences from
+ * another.
+ */
 const ALIKE = 0.8;
 /** Schemas with fewer fields are shown whole. */
 const LEAST_FIELDS = 8;

@@ -167,7 +167,7 @@ function fieldsOf(checkType: AnyCheckType, body: RequestBody): Readonly<Record<s
   return Object.fromEntries(names.map((name) => [name, body[name]]));
 }
 
-/** Replaces an invalid port, which is an error already, when the target is judged. */
+/** Port with which a target is judged if the submitted port is invalid, which is already reported as an error. */
 const ANY_PORT = 443;
 
 function judgedTarget(

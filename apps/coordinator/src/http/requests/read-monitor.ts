@@ -85,8 +85,8 @@ function isAtOrAround(fault: string, path: string): boolean {
 }
 
 /**
- * Returns a copy with the defaults of monitors: the validator fills in others, and the stored request should stay as
- * written.
+ * Returns a copy with the defaults of monitors. A copy, because validation will fill in further defaults, but the
+ * request is stored as written.
  */
 function withMonitorDefaults(check: MonitorRequest['check']): unknown {
   const body = structuredClone(check) as Record<string, unknown>;

@@ -5,7 +5,11 @@ import { invalid } from './validate-request.ts';
 /** Longest `?wait=` in seconds. */
 export const MAX_WAIT_SECONDS = 25;
 
-/** Reads `?wait` as milliseconds. */
+/**
+ * Reads `?wait` as milliseconds; 0 without it.
+ *
+ * @throws HttpProblem 400 if it is invalid
+ */
 export function readWait(request: Request): number {
   const wait: unknown = request.query['wait'];
   if (wait === undefined) return 0;

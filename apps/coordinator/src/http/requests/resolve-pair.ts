@@ -66,7 +66,7 @@ function addressesOf(
     const [a, b] = offers.map((offer) => offer.find((address) => familyOf(address) === family));
     return a === undefined || b === undefined ? [] : [{ family, addresses: [a, b] as const }];
   });
-  // A probe without a family can be traced to, but cannot trace.
+  // A probe whose agent lacks a family may offer an address of it, to which others can trace; it cannot trace back.
   const canTrace = ({ family }: { readonly family: Family }): boolean =>
     between.every((id) => probes[id]!.capabilities?.[`ipv${family}`] !== false);
   const pair = pairs.find(canTrace) ?? pairs[0];

@@ -73,8 +73,8 @@ function typeFault(type: unknown, types: readonly string[], pairTypes: readonly 
 }
 
 /**
- * Returns the faults of the schema. With `between`, unless the type takes pairs, a missing `host` is none of them; a
- * known type gets the fault of having `between` instead.
+ * Returns the faults of the schema. For a body with `between` whose type takes no pairs, leaves out those of `between`
+ * and of a missing `host`, and adds, if the type is known, that it takes no `between`.
  */
 function pairFaults(
   body: object,

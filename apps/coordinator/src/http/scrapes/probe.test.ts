@@ -455,7 +455,7 @@ describe('GET /sd/agents', () => {
   const probes = {
     list: async () => ({ 'fra-1': { ...frankfurt, status: 'offline' as const }, 'nyc-1': frankfurt }),
     agents: async () => ({}),
-    // Of a probe that is not listed any more there is no target.
+    // A probe that is no longer listed has no target.
     metricsAddresses: async () => new Map(Object.entries({ 'fra-1': '192.0.2.5:9464', 'old-1': '192.0.2.6:9464' })),
   };
 

@@ -5,7 +5,7 @@ import type { Request } from 'express';
 import { callerOf } from '../caller.ts';
 import { HttpProblem } from '../problem.ts';
 
-/** @returns 403 if the caller may not scrape */
+/** @returns the problem (403) if the client may not scrape, else undefined */
 export type ScrapeAccess = (request: Request) => HttpProblem | undefined;
 
 /**

@@ -137,8 +137,8 @@ function selectionOf(query: URLSearchParams): Readonly<Record<string, unknown>> 
 
 /**
  * Milliseconds for a scrape: the minimum of Prometheus' scrape timeout (by default `DEFAULT_TIMEOUT_SECONDS`) less
- * `OFFSET_SECONDS`, the timeout of the module, if it has one, and `MAX_BUDGET_MS`. Below `OFFSET_SECONDS` the timeout of
- * the module replaces that of the scrape, as in blackbox_exporter.
+ * `OFFSET_SECONDS`, the timeout of the module, if it has one, and `MAX_BUDGET_MS`. If the scrape timeout is below
+ * `OFFSET_SECONDS`, that of the module replaces it, as in blackbox_exporter.
  */
 function budgetOf(request: Request, moduleMs: number, refuse: Refuse): number {
   const header = request.get(TIMEOUT_HEADER) ?? '';

@@ -4,7 +4,7 @@ import { escapeText, type Check } from '@vantage/contract';
 export function nameOfCheck({ type, host, request, results }: Check): string {
   const named = (field: string): unknown =>
     request?.[field] ?? Object.values(results).find((result) => result[field] !== undefined)?.[field];
-  // A request has no default values, and a pending check no results.
+  // The stored request omits fields with default values, and results may be missing while the check is pending.
   const recordType = named('recordType') ?? (type === 'dns' ? 'A' : undefined);
   const port = type === 'traceroute' ? undefined : named('port');
   const kind = typeof recordType === 'string' ? `${type} ${recordType}` : type;

@@ -13,7 +13,8 @@ end
 
 /**
  * Creates or changes a monitor. A changed definition starts without state, runs, events and changes of the path, but an
- * alarm stays on until its ticks end it, and a monitor that was not ok is unknown, so that its turn to ok is reported.
+ * alarm stays on until ticks of the new definition end it, and a monitor that was not ok is unknown, so that its turn
+ * to ok is reported.
  *
  * KEYS definitions, due, claims, open, open ticks, state, runs, events, parting, changes of the path. ARGV name,
  * definition, owner, first tick (ms), most monitors, first tick if the alarm is on (ms). Returns `same`, `new`,
@@ -49,8 +50,8 @@ return stored and 'changed' or 'new'
 );
 
 /**
- * Removes a monitor. KEYS as of `putScript`. ARGV name, owner. Returns `removed`, `absent`, or `file` if it has another
- * owner.
+ * Removes a monitor. KEYS those of `putScript`. ARGV name, owner. Returns `removed`, `absent`, or `file` if it has
+ * another owner.
  */
 export const removeScript = defineScript(
   'allow-oom',

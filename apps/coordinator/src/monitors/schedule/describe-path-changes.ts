@@ -17,7 +17,7 @@ type Move = FoundChange['changes'][number];
 
 const MOST_NETWORKS = 16;
 
-/** The changes of a tick in the form of a `path` event. */
+/** The changes of a tick in the form of a `path` event; undefined if there are none. */
 export function describeChanges(changes: ReadonlyMap<string, ChangedPath>): FoundChange | undefined {
   if (changes.size === 0) return undefined;
   const sentence = pathChangeSentence(new Map([...changes].map(([probe, { text }]) => [probe, text])));

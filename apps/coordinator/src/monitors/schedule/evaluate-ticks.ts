@@ -153,7 +153,9 @@ const noExpectation = {
   rule: { failing: 1, of: 1, networks: 1, countries: 1, ticks: 1 },
 } as const satisfies Pick<MonitorDefinition, 'expectation' | 'rule'>;
 
-/** @returns `pending` if it is not completed within `READ_MS`; undefined if the results are gone */
+/**
+ * @returns the completed check; `pending` if it is not completed within `READ_MS`; undefined if the results are gone
+ */
 async function readCompleted(
   { read, stopping }: EvaluationDependencies,
   id: string,

@@ -5,13 +5,13 @@ import type { Checks } from '../../checks/checks.ts';
 import { CheckEvicted } from '../../redis/store-errors.ts';
 import { describeChanges, type ChangedPath, type FoundChange } from './describe-path-changes.ts';
 
-/** The check with which later traceroutes are compared, by probe. */
+/** Id of the check with which later traceroutes are compared, by probe. */
 export type PathChecks = Readonly<Record<string, string>>;
 
-/** A check, and the hash of its path from one probe. */
+/** Id of a check, and the hash of its path from one probe. */
 type PathRun = readonly [id: string, hash: string];
 
-/** By probe, oldest first: the last checks whose path was compared, from the last certain change of the path on. */
+/** By probe, oldest first: the last checks whose path was compared, from the last proved change of the path on. */
 export type PathRuns = Readonly<Record<string, readonly PathRun[]>>;
 
 export interface PathFollowing {

@@ -38,7 +38,7 @@ export type OpenTick = Omit<RunRecord, 'results'> & { readonly budgetMs: number 
 
 export type PutOutcome = 'same' | 'new' | 'changed' | 'file' | 'full';
 
-/** A task for any coordinator; if that one ends before the task is done, another one repeats it. */
+/** A task for any coordinator. If the one that claimed it ends before the task is done, another one repeats it. */
 export type OutboxTask = ChangeTask | PartingTask;
 
 /** What follows from a change of the state or the paths: a traceroute, messages to webhooks. */

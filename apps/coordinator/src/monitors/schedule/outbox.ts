@@ -17,7 +17,9 @@ import { readTrace } from './trace-request.ts';
 const AT_ONCE = 50;
 /** Lease of a task, which normally takes less: one that takes longer may be repeated. */
 const LEASE_MS = 15_000;
-/** Time after a change in which the start of its traceroute is tried again: a later one may show another path. */
+/**
+ * Time after a change in which the start of its traceroute is tried again: a later traceroute may show another path.
+ */
 const TRACED_WITHIN_MS = 60_000;
 
 export interface OutboxDependencies {

@@ -38,7 +38,7 @@ function targetOf({ checkType: { type }, params }: MonitorDefinition['accepted']
   if (type === 'tcp') return { host, options: { ...common, protocol: 'tcp', port } };
   if (type === 'traceroute') return { host, options: { ...common, ...packetsOf(params.options) } };
   // A udp check is traced without its protocol and port. The host of a dns check is a name to ask for, and that of an
-  // info check is not measured: their requests are refused.
+  // info check is not measured: without a host, the request for a traceroute is refused.
   return type === 'ping' || type === 'udp' ? { host, options: common } : {};
 }
 

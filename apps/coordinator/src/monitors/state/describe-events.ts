@@ -2,7 +2,7 @@ import type { MonitorEvent as PublicEvent } from '@vantage/contract';
 
 import type { EvaluatedState, MonitorState, ReducedEvent } from './monitor-state.ts';
 
-/** What events of a tick need in addition to the state. */
+/** Facts for the events of a tick that the state does not have. */
 export interface EventFacts {
   readonly monitor: string;
   readonly checkId: string | null;

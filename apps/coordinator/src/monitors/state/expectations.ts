@@ -1,7 +1,7 @@
 import type { Expectation, Failure, MonitoredProbeState, RunAtProbe } from '@vantage/contract';
 import { daysUntil, type Evidence } from '@vantage/summary';
 
-/** Fields of results that are read here; those of other types are absent. */
+/** Fields of results that are read here; a result has only those of its check type. */
 interface Measured {
   readonly rt?: number | null;
   readonly rttAvg?: number | null;

@@ -1,4 +1,7 @@
-/** Number of outcomes of a probe that are remembered, and of ticks for which one that is not selected is remembered. */
+/**
+ * Number of outcomes of a probe that are remembered, and of ticks for which a probe that is no longer selected is
+ * remembered.
+ */
 export const REMEMBERED_TICKS = 60;
 
 /** Number of changes from which on a probe is flapping. */

@@ -46,9 +46,11 @@ export interface MonitorState {
   readonly headline: string | null;
   /** The traceroute that followed the monitor's change to bad. */
   readonly traceId?: string | null;
-  /** The check with the path to compare with, by probe; for traceroute monitors. */
+  /** Id of the check whose path later ones are compared with, by probe; for traceroute monitors. */
   readonly pathChecks?: Readonly<Record<string, string>> | undefined;
-  /** The last checks since a certain change of the path, with the hash of the path, oldest first, by probe. */
+  /**
+   * Ids of the last checks since the last proved change of the path, with the hash of the path, oldest first, by probe.
+   */
   readonly pathRuns?: Readonly<Record<string, readonly (readonly [id: string, hash: string])[]>> | undefined;
   /** Time of the last tick with a change of the path, milliseconds since the epoch. */
   readonly pathChangedMs?: number | undefined;

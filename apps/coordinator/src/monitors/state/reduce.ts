@@ -131,7 +131,7 @@ function conditionOf(
   if (counted.length < fewest(rule)) return 'unknown';
   if (failing < needed) return 'ok';
   if (networks >= rule.networks && countries >= rule.countries) return 'bad';
-  // Enough probes fail, but in too few places: unknown, unless the probes that count are in enough places.
+  // Enough probes fail, but in too few places: ok if the counted probes are in enough places, else unknown.
   const isSpread =
     differentOf(counted, 'network') >= rule.networks && differentOf(counted, 'country') >= rule.countries;
   return isSpread ? 'ok' : 'unknown';

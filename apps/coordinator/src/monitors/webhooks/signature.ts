@@ -7,7 +7,7 @@ const [SHORTEST, LONGEST] = [24, 64];
 /**
  * Reads a secret in the form of Standard Webhooks: `whsec_` and 24 to 64 bytes in base64.
  *
- * @returns undefined if it is none
+ * @returns the bytes of the secret; undefined for any other text
  */
 export function readWebhookSecret(text: string): Buffer | undefined {
   const encoded = text.startsWith(PREFIX) ? text.slice(PREFIX.length) : '';

@@ -59,8 +59,8 @@ export interface ConnectionExcess {
 /** Bounds the connections of each agent's user, which an ACL cannot. */
 export function createConnectionQuota(redis: Redis): {
   /**
-   * Ends connections without a login, and the oldest of each agent's user that has too many on one server; if they
-   * could not be listed several times, those of all agents.
+   * Ends connections without a login, and the oldest of each agent's user that has too many on one server. After
+   * several polls in a row in which a list could not be read, ends the connections of all agents instead.
    */
   readonly enforce: () => Promise<ConnectionExcess>;
 } {

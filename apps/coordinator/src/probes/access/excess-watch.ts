@@ -34,14 +34,14 @@ export const oversizedWrites: ExcessRule = {
 };
 
 /**
- * The refresh that reads an oversized heartbeat makes the next one read that probe again, so a heartbeat that stays is
- * noticed more than once in this time.
+ * A refresh that reads an oversized heartbeat makes the next refresh read that probe again, so an oversized heartbeat
+ * that stays is counted more than once within `withinMs`.
  */
 export const oversizedHeartbeats: ExcessRule = { ...oversizedWrites, most: 1, withinMs: 30_000 };
 
 /**
- * Every coordinator receives every notification, so a flood stalls all. After a stall, the notifications of minutes may
- * arrive together.
+ * Every coordinator receives every notification, so a flood stalls all. The limit is high because, after a stall, the
+ * notifications of minutes may arrive together.
  */
 export const notificationFlood: ExcessRule = {
   most: 20_000,

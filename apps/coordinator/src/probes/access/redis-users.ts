@@ -50,7 +50,8 @@ export async function currentUser(nodes: readonly RedisNode[], id: string): Prom
 /**
  * Reads the user of a probe for a change that keeps its passwords.
  *
- * @throws if the passwords differ between nodes: one that was unreachable may have an invalid old one
+ * @throws if the passwords differ between nodes: a node that was unreachable during a change may still have revoked
+ * ones
  */
 export async function agreedUser(nodes: readonly RedisNode[], id: string): Promise<UserState | undefined> {
   const { user, agree } = await statesOf(nodes, id);

@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 
 import type { Log } from '../../redis/log.ts';
 
-/** Probes whose agents' users send requests that are larger than any agent's and hold up Redis, from its slow log. */
+/** Finds, in the slow log of Redis, the probes whose Redis users send requests that no agent sends in such sizes. */
 export interface SlowRequests {
   /**
    * @param users of the current connections, by address: the slow log names no users

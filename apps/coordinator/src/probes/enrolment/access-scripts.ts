@@ -24,7 +24,7 @@ end
 
 /** A connection that was merely delayed has a counter at most this far below the highest. */
 const OVERTAKEN_BY = 4;
-/** Consecutive connections with a lower counter before they are taken for those of a copied key. */
+/** Consecutive connections with a lower counter that are tolerated; one more counts as that of a copied key. */
 const OVERTAKEN_TIMES = 2;
 /** Counters remembered per key. */
 const COUNTERS_KEPT = 8;

@@ -7,7 +7,9 @@ import { NO_ACCESS, readAccess, type AgentAccess } from './agent-access.ts';
 
 /** Interval of polls, because notifications of changes can be lost. */
 export const LOOK_EVERY_MS = 500;
-/** Everything is read again at this interval, because an older master may have become the current one. */
+/**
+ * Everything is read again at this interval, because a replica that lacks the last changes may have become the master.
+ */
 const READ_ALL_EVERY_MS = 30_000;
 /** Number of changes from which on all entries are read. */
 const MOST_CHANGES = 500;
@@ -77,7 +79,7 @@ class RedisAccessWatch implements AccessWatch {
     try {
       await onStore(this.redis, (ready) => this.read(ready));
     } catch (error) {
-      // After an outage the stream may be shorter than the known position.
+      // After an outage the stream may end before the known position.
       this.last = undefined;
       throw error;
     }

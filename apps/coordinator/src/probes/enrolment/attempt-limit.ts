@@ -8,7 +8,9 @@ const costs = {
 } as const;
 export type AttemptEnd = keyof typeof costs;
 
-/** Cost per address and minute, that of thirty refusals; further attempts are refused before any cryptography. */
+/**
+ * Cost per address and minute from which further attempts are refused before any cryptography: that of thirty refusals.
+ */
 const MOST_COST = 30 * costs.refused;
 const WINDOW_MS = 60_000;
 /** Concurrent handshakes per address: bounds the cost of failures before the first is counted. */

@@ -97,7 +97,7 @@ class ListOfKnownProbes implements KnownProbes {
     const justBack = isJustBack(id, entry, seen, nowMs);
     if (justBack) this.justBack.add(id);
     const access = this.accessOf(id);
-    // A suspension is known at once by the enrolment, and by the hash with its next read.
+    // The enrolment shows a suspension at once; the hash of suspensions shows it only after its next read.
     const switchedOff = (access.state === 'suspended' ? access.reason : null) ?? off[id];
     const now = { record, justBack, switchedOff, access, storeFault };
     // An unchanged object is kept: thousands of new ones per second would be garbage.

@@ -234,8 +234,8 @@ class Directory implements ProbeDirectory {
     for (const id of looked) {
       const entry = this.entries.get(id);
       if (entry?.isSettled === true && entry.probe.alive) settled.push(id);
-      // The heartbeat of an agent outlives its dead gateway, so its existence shows no return; a gateway announces
-      // that.
+      // A heartbeat that a gateway wrote outlives the gateway, so its existence does not show that the probe is back;
+      // the agent's next gateway announces that.
       if (!due.has(id) && entry?.probe.alive !== true && entry?.gateway === undefined) silent.push(id);
     }
     const [returned, withJobs] = await Promise.all([
@@ -273,7 +273,7 @@ class Directory implements ProbeDirectory {
         pairs.push(id, lastSeenMs, ...marksToWrite(id, entry, seen));
     }
     this.describe(nowMs);
-    // If memory is short, the list is still correct; only the stored times get older.
+    // If Redis refuses the write, for lack of memory, the list is still correct: only the stored times get older.
     for (let index = 0; index < pairs.length; index += 2) this.seen[pairs[index]!] = String(pairs[index + 1]);
     if (pairs.length > 0) await redis.hset(redisKeys.lastSeen, ...pairs).catch(() => undefined);
   }

@@ -41,7 +41,7 @@ export interface EntryContext {
   readonly atMs: number;
 }
 
-/** The number of taken jobs in an older heartbeat may be out of date. */
+/** Age of a heartbeat up to which its number of taken jobs is used: in an older one it may be out of date. */
 const FRESH_HEARTBEAT_MS = HEARTBEAT_EVERY_MS + 1_000;
 
 /** A probe that returns after a silence counts as stable after this time. */
@@ -119,7 +119,7 @@ export function marksToWrite(id: string, { probe, isReturn }: ProbeEntry, seen: 
 }
 
 /**
- * True for a live probe that this read has found back (`isReturn`), or whose current run any coordinator has found back
+ * True for a live probe that has returned at this read (`isReturn`), or whose current run some coordinator saw return
  * less than `STEADY_AFTER_MS` ago.
  */
 export function isJustBack(id: string, { probe, isReturn }: ProbeEntry, seen: Seen, nowMs: number): boolean {

@@ -57,7 +57,8 @@ describe('a probe that comes back', () => {
     await silence('fra-1');
     await beat('fra-1', 'first');
     await until(async () => (await bed.redis.hget(redisKeys.lastSeen, 'fra-1|back')) !== null);
-    // Sets the return into the future, so that a slow machine reads it before it is over.
+    // Sets the time of the return in the future, so that even a slow machine reads it while the probe counts as just
+    // back.
     await bed.redis.hset(redisKeys.lastSeen, 'fra-1|back', Date.now() + 3_600_000);
     await isEverywhere('fra-1', 'degraded');
     const reason = (await bed.core.probes.list())['fra-1']?.reason;

@@ -94,7 +94,7 @@ function whyNone(
 /** Maximum number of countries, and of networks, that a refusal names. */
 const MOST_NAMED = 8;
 
-/** Locations that have a probe now, as a sentence. */
+/** A sentence with the countries and networks that have an online probe; empty if there are none. */
 function whereThen(known: readonly KnownProbe[]): string {
   const online = known.filter((probe) => absenceOf(probe) === undefined).map(({ record }) => record);
   if (online.length === 0) return '';

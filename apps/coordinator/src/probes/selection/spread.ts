@@ -75,8 +75,8 @@ function placeTaken({ places }: Kind, { sizes }: ProbePool, uses: Uses): readonl
 }
 
 /**
- * The candidate with the lowest rank. If equals are interchangeable, the search starts at random and stops at the
- * lowest possible rank.
+ * The candidate with the lowest rank. If the order among equals is random, the search starts at a random kind and stops
+ * at the lowest possible rank.
  *
  * @returns undefined if no probe is left
  */
@@ -153,7 +153,7 @@ function lowest(
   const ofNetworks = leastUse();
   const ofCountries = leastUse();
   uses.forEach((count, of) => {
-    // A country has two letters, a network more: AS is American Samoa.
+    // A country code has two letters, a network (`AS<digits>`) more: `AS` alone is American Samoa.
     const all = typeof of === 'number' ? ofPlaces : of.length > 2 ? ofNetworks : ofCountries;
     all.known += 1;
     all.least = Math.min(all.least, count);
@@ -166,7 +166,10 @@ function lowest(
   };
 }
 
-/** Number of locations, networks or countries with selected probes, and the lowest number of these in any. */
+/**
+ * Number of locations, networks or countries with selected probes, and the lowest number of selected probes in any of
+ * them.
+ */
 interface LeastUse {
   known: number;
   least: number;

@@ -32,7 +32,8 @@ export function createWriteWatch(redis: Redis, log: Log): WriteWatch {
     look: () =>
       onStore(redis, async (ready) => {
         try {
-          // A write without effect: the list never exists. Its slot is the one that every new check needs.
+          // A write without effect: the list never exists. In a Cluster, it has the slot of the deadlines, to which
+          // each new check is added.
           await ready.rpushx(redisKeys.writeTest, '');
           note(undefined);
         } catch (error) {

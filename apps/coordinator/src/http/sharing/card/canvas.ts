@@ -1,6 +1,6 @@
 import { glyphOf, glyphStyle, type StyleName } from './glyphs.ts';
 
-/** Red, green and blue. */
+/** Red, green and blue, each from 0 to 255. */
 export type Colour = readonly [number, number, number];
 
 /** Anti-aliasing levels per colour. */

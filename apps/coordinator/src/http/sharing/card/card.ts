@@ -4,7 +4,7 @@ import { linesOf, nameLinesOf } from './lines.ts';
 import { encodePng } from './png.ts';
 import { plainText } from './plain-text.ts';
 
-/** Size of large previews (Open Graph). */
+/** Size of large previews (Open Graph), pixels. */
 export const CARD_WIDTH = 1200;
 export const CARD_HEIGHT = 630;
 

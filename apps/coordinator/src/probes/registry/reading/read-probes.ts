@@ -109,8 +109,8 @@ export async function readProbes(redis: Redis, probes: readonly WantedReading[])
 }
 
 /**
- * Finds with one command per batch whether any probe has a heartbeat or waiting jobs: Redis removes empty lists. Not
- * for clusters, where each probe needs a command.
+ * Finds with one command per batch whether any probe has a heartbeat or waiting jobs: Redis removes empty lists, so the
+ * key of a list exists only with jobs. Not for clusters, where each probe needs a command.
  *
  * @returns all probes of each batch in which any key exists
  */
