@@ -44,22 +44,22 @@ function differing(probeResults: readonly ProbeResult[]): readonly FindingDraft[
 }
 
 /**
- * Leaves out probes that show one address, which others list with more: agents of earlier releases do not list all that
- * they found.
+ * Leaves out probes without a list of addresses whose measured address is in the list of another probe: agents of
+ * earlier releases do not list all addresses that they found.
  */
 function withoutUnlisted(own: readonly ProbeResult[]): readonly ProbeResult[] {
   const listed = new Set(own.filter(listsSeveral).flatMap((probeResult) => addressesOf(probeResult) ?? []));
   return own.filter((probeResult) => listsSeveral(probeResult) || !listed.has(probeResult.result.resolvedIp ?? ''));
 }
 
-/** True if the result has all addresses; those of http and info always have. */
+/** True if the result has a list of the addresses of the name, as each http and info result with an address has. */
 function listsSeveral({ result }: ProbeResult): boolean {
   return ((result as SparseResultOf<'info'>).addresses ?? []).length > 0;
 }
 
 /**
- * The sentence that the answer may depend on the place, as that of a content network does; empty unless the place of each
- * probe is known, each country sees one group only, and one has several probes.
+ * The sentence that the answer may depend on the country of the probe, as that of a content network does; empty unless
+ * the country of each probe is known, all probes of a country see the same addresses, and a country has several probes.
  */
 function byPlace(probeResults: readonly ProbeResult[], groups: readonly SummaryGroup[]): string {
   const seenBy = new Map<string, Set<number>>();

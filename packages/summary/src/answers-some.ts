@@ -3,8 +3,9 @@ import type { ProbeResult, SparseResultOf } from './probe-result.ts';
 import { chanceOfMore, sampleOf } from './chance.ts';
 
 /**
- * True if, in traces that reached the target, half or more of the packets to its hops, with the full TTL and in groups
- * after the trace got no answer, at least `lostPackets`, and some got one.
+ * True if the target left half or more of its packets in traces that reached it unanswered, at least `lostPackets`, but
+ * not all. Counts the packets to its hops, those with the full TTL, and, if any of them was answered, those in groups
+ * after the trace.
  */
 export function answersSome(probeResults: readonly ProbeResult[]): boolean {
   const rows = probeResults.flatMap(({ result }) => {
@@ -22,9 +23,9 @@ export function answersSome(probeResults: readonly ProbeResult[]): boolean {
 }
 
 /**
- * True if, of packets in groups after traces that reached the target, it answered the first ones more often than those
- * that left with them, as a limit does, and left one that came alone unanswered, too: the first of a group, or one with
- * the full TTL. A limit that probes share may then leave one of them without any answer.
+ * True if the target seems to limit its answers to all probes together, so that one of them may get none. In groups of
+ * packets after traces that reached it, it answered the first packets significantly more often than the later ones, as
+ * a rate limit does. It also left a lone packet unanswered: the first of a group, or one with the full TTL.
  */
 export function limitsAnswers(probeResults: readonly ProbeResult[]): boolean {
   const reached = probeResults.map(({ result }) => result as SparseResultOf<'traceroute'>).filter((one) => one.reached);

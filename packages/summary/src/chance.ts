@@ -10,8 +10,8 @@ export function sampleOf(rtts: readonly (number | null)[]): Sample {
 }
 
 /**
- * Probability that chance alone causes at least this excess of loss, given the sum of both: one-sided Fisher’s exact
- * test.
+ * Probability that `more` has at least so many lost packets by chance alone, given the total loss of both samples:
+ * one-sided Fisher’s exact test.
  */
 export function chanceOfMore(more: Sample, less: Sample): number {
   const [sent, lost] = [more.sent + less.sent, more.lost + less.lost];

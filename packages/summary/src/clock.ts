@@ -4,7 +4,7 @@ type Http = SparseResultOf<'http'>;
 
 /**
  * True if the probe’s clock seems wrong: it finds certificates expired or not yet valid, and all of these are valid at
- * `finishedAt`.
+ * `finishedAt`, a time by the clock of the service.
  */
 export function hasWrongClock({ tls, finishedAt }: Http): boolean {
   const dated = (tls?.faults ?? []).filter(({ code }) => isDated(code));
@@ -34,8 +34,8 @@ export function failsByClock(result: Http): boolean {
 }
 
 /**
- * Whole days from the end of a result (`finishedAt`) to a time; negative, at least -1, if it is past. Undefined if one
- * is not known.
+ * Whole days from the end of a result (`finishedAt`) to a time, rounded towards zero, but at most -1 if the time is
+ * past. Undefined if either time is not known.
  */
 export function daysUntil(
   time: string | null | undefined,

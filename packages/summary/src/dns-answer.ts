@@ -13,8 +13,8 @@ import { shown, unique } from './words.ts';
 type Dns = SparseResultOf<'dns'>;
 
 /**
- * Answer kind of a result with the names in it, classified here for agents that do not report it; undefined without an
- * answer.
+ * Answer kind of a result, with its canonical name and referral. Classifies the response if the agent did not report
+ * the kind; undefined without a response.
  */
 export function classifiedAnswer(result: Dns): ClassifiedAnswer | undefined {
   const { answerKind: kind, canonicalName = null, referral = null } = result;
@@ -56,15 +56,15 @@ const inconclusiveKinds: ReadonlySet<AnswerKind> = new Set(['filtered', 'referra
 const inconclusiveFromResolver: ReadonlySet<AnswerKind> = new Set([...inconclusiveKinds, 'foreign', 'malformed']);
 
 /**
- * Rcodes that may be about the name: SERVFAIL reports a fault of its zone or of the resolver. All others are taken to
- * be about the query or the client.
+ * Rcodes that may be about the name; SERVFAIL reports a fault of its zone or of the resolver. All other rcodes are
+ * taken to be about the query or the client.
  */
 const conclusiveRcodes: ReadonlySet<string> = new Set(['NOERROR', 'SERVFAIL', 'NXDOMAIN', 'YXDOMAIN']);
 
 /**
- * True if the result alone proves nothing about the name, as failures of a resolver do, except SERVFAIL for this name
- * (not `dns_resolver_failing`) and silence about this name alone (`dns_servers_silent`). In a trace, failures of the
- * servers of a zone are evidence, if their addresses were found.
+ * True if the result alone proves nothing about the name. Most failures of a resolver prove nothing; exceptions are
+ * SERVFAIL, unless the resolver fails for every name (`dns_resolver_failing`), and silence about this name alone
+ * (`dns_servers_silent`). In a trace, failures of the servers of a zone are evidence, if their addresses were found.
  */
 export function isUnanswered(result: Dns): boolean {
   const { error, trace, rcode } = result;
@@ -82,8 +82,8 @@ export function isUnanswered(result: Dns): boolean {
 }
 
 /**
- * True for a trace that failed at the root without a denial of the name. Root servers answer all clients, so the
- * network of the probe may let no queries out, or something on it may answer in their place.
+ * True for a trace that failed at the root servers, except by NXDOMAIN. Root servers answer all clients, so the network
+ * of the probe may block queries, or a device on it may answer in their place.
  */
 export function isRootSilent(result: Dns): boolean {
   const { error, trace = [] } = result;

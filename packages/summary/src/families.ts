@@ -40,7 +40,7 @@ function pairOf(probeResult: ProbeResult): readonly Pair[] {
 
 const isMeasured = ({ of }: Pair): boolean => families.every((family) => isTold(of[family]));
 
-/** True if both are measured, and have the same outcome or an answer. */
+/** True if both families were measured, and have the same outcome, or both have an answer. */
 const isAlike = (pair: Pair): boolean =>
   isMeasured(pair) && (pair.of[4].outcome === pair.of[6].outcome || families.every((family) => works(pair.of[family])));
 
@@ -66,8 +66,8 @@ function findBroken(type: string, pairs: readonly Pair[]): readonly FindingDraft
 }
 
 /**
- * Of a ping or a trace, the summary of this family alone decides, since a result without success may show a target that
- * is up, or prove nothing. Of other types every measured result without success fails.
+ * For a ping or a trace, the summary of this family alone decides, since a result without success may show a target
+ * that is up, or prove nothing. For other types, every measured result fails that is neither a success nor an answer.
  */
 function failsOver(type: string, family: Family, pairs: readonly Pair[]): (measured: ProbeResult) => boolean {
   if (type !== 'ping' && type !== 'traceroute') return (one) => !works(one) && isTold(one);
@@ -87,8 +87,8 @@ function sizeText(type: string, broken: readonly ProbeResult[]): string {
 }
 
 /**
- * True if the probes are known to be in two networks: a fault of one network explains the failures of its own probes
- * only.
+ * True if the probes are known to be in two or more networks: a fault of one network explains the failures of its own
+ * probes only.
  */
 function areOfTwoNetworks(probeResults: readonly ProbeResult[]): boolean {
   return new Set(probeResults.flatMap(({ facts }) => facts?.asNumber ?? [])).size >= 2;
@@ -121,7 +121,7 @@ function findAbsent(type: string, pairs: readonly Pair[]): readonly FindingDraft
   });
 }
 
-/** Reasons why probes lack a family, which for dns may be that of the servers that are asked. */
+/** Reasons why a family is absent: the probe has no connectivity in it or, for dns, the queried server no address. */
 function absentTexts(type: string, family: Family, pairs: readonly Pair[]): readonly string[] {
   const isOfServer = ({ of }: Pair): boolean => type === 'dns' && of[family].result.error?.source === 'resolver';
   const isTrace = ({ of }: Pair): boolean => (of[family].result as SparseResultOf<'dns'>).trace !== undefined;
@@ -135,8 +135,8 @@ function absentTexts(type: string, family: Family, pairs: readonly Pair[]): read
 }
 
 /**
- * Findings: times and answers that differ between the families, by the rules of the comparison of two checks. Not
- * addresses, nor the time of the resolution, whose queries take the family of the resolver.
+ * Findings: times and answers that differ between the families, by the rules of the comparison of two checks. Excludes
+ * addresses, and the time of the resolution, whose queries always use the family of the resolver.
  */
 function findDifferences(type: string, pairs: readonly Pair[]): readonly FindingDraft[] {
   const seen = pairs.flatMap((pair) =>

@@ -44,7 +44,8 @@ function crossesMore(own: CrossedNetworks, other: CrossedNetworks): boolean {
 
 /**
  * True if the networks may be missing from `other` only because of its addresses: a link between two networks has
- * addresses of either, so that the first router of a network shows the one before. The next router shows its own.
+ * addresses of one of them, so the first router of a network may show the network before it. The next router of the
+ * network shows the right one, so this explains only single hops.
  */
 function isOfLinks(own: CrossedNetworks, other: CrossedNetworks, lone: readonly string[]): boolean {
   const isLone = own.hops.map((network) => network !== undefined && lone.includes(network));

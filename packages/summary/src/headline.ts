@@ -71,8 +71,8 @@ function answerOf(input: HeadlineInput): string {
 }
 
 /**
- * The probes of the headline of a target that is up: of a dns check those that got records, of a traceroute those whose
- * trace reached it, if any did.
+ * The results that the headline counts as answers of the target: for dns those with records, for traceroute those that
+ * reached it; all of `up` if there are none, and for other types.
  */
 function confirmingResults({ type }: Check, up: readonly ProbeResult[]): readonly ProbeResult[] {
   if (type === 'traceroute') {
@@ -84,7 +84,9 @@ function confirmingResults({ type }: Check, up: readonly ProbeResult[]): readonl
   return answered.length > 0 ? answered : up;
 }
 
-/** The probes of a traceroute for which the target answered echo requests alone, next to others that reached it. */
+/**
+ * Clause: for how many probes of a traceroute the target answered only echo requests; empty unless others reached it.
+ */
 function ofEchoAlone(check: Check, up: readonly ProbeResult[]): string {
   const others = up.length - confirmingResults(check, up).length;
   if (check.type !== 'traceroute' || others === 0) return '';
@@ -119,8 +121,8 @@ function unknownOf({ check, probeResults, partition }: HeadlineInput): string {
 }
 
 /**
- * The clause of the most severe finding above `info` that makes a target degraded, else of the most severe one with a
- * clause.
+ * Of the findings above `info` that have a clause: the clause of the most severe one that makes a target degraded, else
+ * of the most severe one.
  */
 function limitationOf({ type }: Check, findings: readonly FindingDraft[], up: number): string {
   const why = findings.filter(({ severity, brief }) => severity !== 'info' && brief !== undefined);
@@ -129,7 +131,7 @@ function limitationOf({ type }: Check, findings: readonly FindingDraft[], up: nu
   return `${finding.brief}${OF_ALL.has(type) ? forSome(finding, up) : ''}`;
 }
 
-/** Types whose clauses do not say that they hold for some probes alone. */
+/** Types whose clauses do not say for which probes they hold. */
 const OF_ALL: ReadonlySet<string> = new Set(['http', 'ping', 'tcp']);
 
 /** The probes for which the clause holds, if these are not all and it does not name them. */
@@ -193,12 +195,12 @@ function negative(check: Check, probeResults: readonly ProbeResult[], down: read
   }
 }
 
-/** True for an open port; of a module the target may not have held the dialogue. */
+/** True for an open port, even if the dialogue of a module failed after the connection. */
 function isOpen({ result }: ProbeResult): boolean {
   return (result as SparseResultOf<'tcp'>).state === 'open';
 }
 
-/** True if all these probes failed when they resolved the host itself. Never for dns. */
+/** True if all these probes could not resolve the host itself, rather than one to which it redirects. Never for dns. */
 function isNameless({ type }: Check, down: readonly ProbeResult[]): boolean {
   if (type === 'dns') return false;
   return ofType<'http'>(down).every(
@@ -221,7 +223,7 @@ function isSilentTrace({ result }: ProbeResult): boolean {
   return error?.code === 'timed_out' && (loop === null || loop === undefined);
 }
 
-/** The time that an `up` target took, and the first warning without a clause. */
+/** The time that an `up` target took, and the first warning without a clause, if there is one. */
 function supplementOf({ check, partition, findings }: HeadlineInput): string {
   const warning = findings.find(({ severity, brief }) => severity === 'warning' && brief === undefined);
   const time = check.type === 'http' ? pageTimeOf(partition.up) : roundTripOf(check, partition.up);
@@ -259,8 +261,8 @@ function statusOf(up: readonly ProbeResult[]): string {
 }
 
 /**
- * `answers`, or `redirects to https://b.example, which answers` if redirects led all probes to another host; a leading
- * `www.` makes no other one.
+ * `redirects to https://b.example, which answers` (or `to 2 places, which answer`) if redirects led all probes to
+ * another host, else `answers`. Hosts that differ only in a leading `www.` count as one.
  */
 function redirectionOf(up: readonly ProbeResult[]): string {
   const places = ofType<'http'>(up).map(({ result }) => {
@@ -302,7 +304,7 @@ function resolved(host: string, type: string, up: readonly ProbeResult<SparseRes
   return `${host} is an alias ${end} ${aliases.length === 1 ? 'has' : 'have'} no records of type ${type}, as seen`;
 }
 
-/** Address, unless it is the host itself, network and location; of several looked up only the addresses. */
+/** Address (unless it is the host itself), network and place; only the addresses if several were looked up. */
 function addressText(host: string, up: readonly ProbeResult[]): string {
   const results = ofType<'info'>(up).map(({ result }) => result);
   const addresses = unique(results.flatMap(({ ip }) => ip ?? []));

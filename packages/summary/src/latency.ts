@@ -61,7 +61,7 @@ function least(values: readonly (number | null | undefined)[]): number | undefin
   return known.length === 0 ? undefined : Math.min(...known);
 }
 
-/** A proxy on the way, as those of satellite links, answers a TCP handshake itself. */
+/** A proxy on the path, as on satellite links, answers the TCP handshake in place of the target. */
 const OR_PROXY = ', or a proxy on the way takes the connections';
 
 /** A lost SYN is sent again after a second (RFC 6298), and `timings.connect` includes that. */
@@ -69,9 +69,9 @@ const SYN_AGAIN_MS = 1_000;
 const SENT_AGAIN = ' A SYN that was lost and sent again looks the same.';
 
 /**
- * Excess is measured against a multiple (`stretch`) of the minimum round-trip time to the target’s location. If that is
- * unknown, or physics contradicts it for a probe of this address, the target is assumed at the fastest probe, whose
- * time is added, and the finding is not certain.
+ * Excess is measured against a multiple (`stretch`) of the minimum round-trip time to the target’s location. If the
+ * location is unknown, or light cannot get there in the time of some probe of this address, the target is assumed at
+ * the fastest probe, whose time is added, and the finding is not certain.
  */
 function outliers(type: string, timed: readonly Timed[], placeOf: LookUpPlace | undefined): readonly FindingDraft[] {
   const { minProbes, times, plusMs } = thresholds.outlier;

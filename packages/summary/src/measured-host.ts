@@ -8,12 +8,15 @@ import { shown, unique } from './words.ts';
 /** Types that measure one address of a name; http tries others if one takes no connection. */
 const ofAddress: ReadonlySet<string> = new Set(['ping', 'tcp', 'udp', 'traceroute', 'http']);
 
-/** The host, with what was measured of it if its name has addresses that no probe measured. */
+/** The host, with `measuredPart`, if its name has addresses that no probe measured. */
 export function measuredHost({ type, host }: Check, all: readonly ProbeResult[]): string {
   return `${shown(host, 120)}${measuredPart(type, all)}`;
 }
 
-/** ` (192.0.2.1, one of its 2 IPv4 addresses)`; empty if these results measured all known addresses, or none. */
+/**
+ * ` (192.0.2.1, one of its 2 IPv4 addresses)` or ` (2 of its 3 addresses)`; empty if all known ones were measured, or
+ * none.
+ */
 export function measuredPart(type: string, all: readonly ProbeResult[]): string {
   if (!ofAddress.has(type)) return '';
   const probeResults = type === 'http' ? all.filter(isOfHost) : all;

@@ -19,8 +19,8 @@ export function measurementsOf(probeResult: ProbeResult): Measurements | undefin
 }
 
 /**
- * Results of two checks; if only one is over both families, its measurement over the family of the other, if that is
- * known.
+ * Results of two checks. If only one of them is over both families, its measurement over the family of the other result
+ * takes its place, if that family is known.
  */
 export function overOneFamily([a, b]: readonly [ProbeResult, ProbeResult]): readonly [ProbeResult, ProbeResult] {
   const [ofA, ofB] = [measurementsOf(a), measurementsOf(b)];
@@ -30,8 +30,8 @@ export function overOneFamily([a, b]: readonly [ProbeResult, ProbeResult]): read
 }
 
 /**
- * The family of a result over one; undefined if it is not known. That of dns is the family of the resolver, or of the
- * name servers in a trace.
+ * The family of a measurement; undefined if it is not known. For dns it is the family of the resolver or, in a trace,
+ * of the name servers.
  */
 export function soleFamilyOf({ result }: ProbeResult): Family | undefined {
   const { resolvedIp, family } = result as SparseResultOf<'dns'>;

@@ -14,7 +14,7 @@ import { findTls } from './types/tls.ts';
 
 /**
  * Findings of the second measurements of a check over both families: of pings, of paths and their loss, of certificates
- * and TLS. Of http not those with the same text in the first measurements.
+ * and TLS. For http, omits findings that the first measurements have with the same text.
  */
 export function findOverOther(
   type: string,

@@ -76,7 +76,8 @@ export function partitionByOutcome(type: string, probeResults: readonly ProbeRes
 
 /**
  * The only answer about a name, if it is negative and two or more probes got none: a network that breaks resolvers, or
- * a filter, may have made it. A resolver that validates proves its answer; so do the servers of a trace.
+ * a filter, may have made it. Undefined if a resolver that validates or the servers of a trace gave it: these are
+ * proof.
  */
 function loneNegative(
   probeResults: readonly ProbeResult<SparseResultOf<'dns'>>[],
@@ -107,11 +108,13 @@ function evidenceOf(type: string, probeResult: ProbeResult, all: readonly ProbeR
 }
 
 /**
- * Evidence of a trace that did not reach the target. Answers to its echo requests prove that the target is up, impaired
- * unless it merely limits its answers (not if the trace ended before it); else a loop counts as down. Cut by its time
- * limit it proves nothing, unless it sent `fullTtlAsked` packets per flow with the full TTL; nor does silence of a target
- * that answered another trace of the probe, that leaves half or more of the packets of other probes unanswered, or that
- * limits its answers to them.
+ * Evidence of a trace that did not reach the target.
+ *
+ * - If the target answered echo requests: `up` if a limit of its answers may explain the silence, else `impaired`.
+ * - Otherwise a loop means `down`.
+ * - `silent` if the time limit ended the trace before it sent `fullTtlAsked` packets per flow with the full TTL, if the
+ *   target answered another trace of the probe, or if it may limit its answers (`answersSome`, `limitsAnswers`).
+ * - `down` in all other cases.
  */
 function unreachedEvidence(result: SparseResultOf<'traceroute'>, all: readonly ProbeResult[]): Evidence {
   const others = all.filter((other) => other.result.resolvedIp === result.resolvedIp);
@@ -153,8 +156,8 @@ function unansweredEvidence(result: SparseResultOf<'ping'>): Evidence {
 }
 
 /**
- * True if a requested TTL below 64, or the size, prevented the packets from reaching the target; a TTL that a routing
- * loop used up is not meant.
+ * True if the requested size, or a requested TTL below 64, prevented the packets from reaching the target; false if a
+ * routing loop used up the TTL.
  */
 export function isUnfit({ error, ttl, packets = [] }: SparseResultOf<'ping'>): boolean {
   if (error?.code === 'packet_too_big') return true;
@@ -167,7 +170,7 @@ const INITIAL_TTLS = [64, 128, 255] as const;
 
 /**
  * Detects a routing loop: a packet with a large TTL expired at a router that is near, judged by the TTL of its ICMP
- * error; a larger TTL would not have helped. The return path may be shorter than the forward path.
+ * error; a larger TTL would not have helped. A margin allows for a return path that is shorter than the forward path.
  */
 function isInCircle(ttl: number, errorTtl: number): boolean {
   const hops = INITIAL_TTLS.find((initial) => initial >= errorTtl)! - errorTtl + 1;
@@ -175,8 +178,8 @@ function isInCircle(ttl: number, errorTtl: number): boolean {
 }
 
 /**
- * An inconclusive answer counts as silence; a foreign one of the servers of a zone, and a loop of aliases, as a
- * failure, whatever the rcode.
+ * An inconclusive answer counts as silence. A loop of aliases counts as a failure, whatever the rcode, and so does an
+ * answer of a zone’s servers with only records that were not asked for (`foreign`).
  */
 function dnsEvidence(outcome: 'success' | 'failure' | 'timeout', result: SparseResultOf<'dns'>): Evidence {
   if (isUnanswered(result)) return 'silent';

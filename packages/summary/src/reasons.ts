@@ -25,16 +25,14 @@ export function reasonOf(probeResult: ProbeResult): string {
   return isResolvers ? reason.replace(/\bthe resolver\b/, () => `the resolver ${shown(resolver)}`) : reason;
 }
 
-/**
- * The reason for a trace without an answer of the root, for example because the probe's network lets no queries out.
- */
+/** The reason for a trace that failed at the root servers, for example because the probe's network blocks queries. */
 function ofRoot(reason: string): string {
   const servers = 'the root servers that were asked';
   const named = reason.replace(/\bthe resolver\b/, servers);
   return named === reason ? `${servers} gave no answer: ${reason}` : named;
 }
 
-/** Failures of the redirects themselves, which are not those of the place that they lead to. */
+/** Failures of the redirects themselves, which say nothing about the place that they lead to. */
 const ofRedirects: ReadonlySet<string> = new Set(['redirect_refused', 'redirect_loop', 'redirect_limit']);
 
 /** The reason with the place to which redirects led, if that is another origin. */
@@ -47,7 +45,10 @@ function withPlace(reason: string, result: SparseResultOf<'http'>): string {
   return named === reason ? `${reason} for ${host}, to which it redirects` : named;
 }
 
-/** Reason why a resolver sent no readable response; general phrases are made specific to the resolver. */
+/**
+ * Reason why the resolver of a dns check sent no readable response. Undefined for traces and other types, if a response
+ * came, and if the probe failed or the resolver’s name was not resolved.
+ */
 function resolverReason(result: SparseResultOf<'dns'>): string | undefined {
   const { recordType, trace, error } = result;
   const isDns = recordType !== undefined && trace === undefined;
@@ -115,11 +116,14 @@ export function certificatePhrase({ code, certificate }: CertificateFaultAt): st
 
 interface CertificateFaultAt {
   readonly code: FailureCode;
-  /** Position of the certificate in the chain, if that is known. */
+  /** Position of the certificate in the chain, 0 for the server’s own; absent or null if it is not known. */
   readonly certificate?: number | null | undefined;
 }
 
-/** Echo requests have no port, and a closed port answers a SYN otherwise: a filter sends this error. */
+/**
+ * Phrase for an ICMP port unreachable error. Echo requests have no port, and a closed TCP port answers a SYN with RST,
+ * so such an error comes from a filter.
+ */
 function portReason(result: ProbeResult['result']): string {
   const { state, pingCount, protocol } = result as SparseResultOf<'tcp'> &
     Pick<SparseResultOf<'ping'>, 'pingCount'> &
@@ -129,7 +133,7 @@ function portReason(result: ProbeResult['result']): string {
   return isEcho ? 'a packet filter refuses the packets' : phrases.port_unreachable;
 }
 
-/** Phrases for targets that were not resolved, if the general ones, for dns checks, do not suit them. */
+/** Phrase for a target that could not be resolved; undefined if the general phrase of the code suits it. */
 function resolutionReason({ code, source, canonicalName, family }: Failure): string | undefined {
   if (code === 'timed_out') return 'the name was not resolved in time';
   if (code === 'dns_no_answer') {
@@ -155,7 +159,9 @@ function http2Reason(
   return isAnswerBegun ? `${ended} before the end of the answer` : ended;
 }
 
-/** Reasons of several probes, most frequent first, with counts if they differ. */
+/**
+ * Reasons of several probes, most frequent first, with counts if they differ; of many, the last ones only as a count.
+ */
 export function reasonsOf(probeResults: readonly ProbeResult[]): string {
   const groups = groupBy(probeResults, reasonOf);
   if (groups.length === 1) return ofAll(groups[0]!);

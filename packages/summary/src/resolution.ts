@@ -9,12 +9,12 @@ export function isUnresolved({ result: { error } }: ProbeResult): boolean {
   return error.source !== 'target' && error.source !== 'probe';
 }
 
-/** True if the name was asked for addresses of one family alone, and has none: it may have others. */
+/** True if only addresses of one family were queried, and the name has none; it may have some of the other family. */
 export function isWithoutFamily({ result: { error } }: ProbeResult): boolean {
   return error?.phase === 'resolve' && error.code === 'dns_no_address' && error.family !== undefined;
 }
 
-/** Answers about the name. Agents of earlier releases may name the resolver as their source. */
+/** Failures that are answers about the name, even if agents of earlier releases give the resolver as their `source`. */
 const ofName: ReadonlySet<FailureCode> = new Set(['dns_nxdomain', 'dns_no_address']);
 
 /** Failures of a resolver that may be about the name, because of its name servers or signatures. */
@@ -35,7 +35,8 @@ export function withFailedResolver(probeResults: readonly ProbeResult[]): Readon
 
 /**
  * Results of dns checks whose resolver answers SERVFAIL, or is silent about the name alone; none if they are evidence
- * about the name (`isMajority`). Leaves out traces and failures of signatures, which are about the name.
+ * about the name (`isMajority`). Leaves out traces and failures of signatures, which are about the name, and resolvers
+ * that fail for every name, which `isUnanswered` covers.
  */
 export function withFailingResolver(
   probeResults: readonly ProbeResult<SparseResultOf<'dns'>>[],

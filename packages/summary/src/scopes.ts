@@ -91,7 +91,7 @@ export function familyOf({ result }: ProbeResult): 'IPv4' | 'IPv6' | undefined {
   return resolvedIp.includes(':') ? 'IPv6' : 'IPv4';
 }
 
-/** The family of a probe that measured no other one. */
+/** The family that the probe measured; undefined if it measured both or none. */
 export function soleFamilyOf(probeResult: ProbeResult): 'IPv4' | 'IPv6' | undefined {
   return measuredAddresses(probeResult).length > 1 ? undefined : familyOf(probeResult);
 }
@@ -114,7 +114,9 @@ function isOfBothFamilies(probeResult: ProbeResult): boolean {
   return unique(askedAddresses(probeResult).map((address) => String(address.includes(':')))).length > 1;
 }
 
-/** True if failing probes and others asked one address: it does not distinguish them. */
+/**
+ * True if a failing probe and another one asked the same address: addresses do not distinguish the failing ones then.
+ */
 function shareAddress(down: readonly ProbeResult[], up: readonly ProbeResult[]): boolean {
   const others = new Set(up.flatMap(askedAddresses));
   return down.flatMap(askedAddresses).some((address) => others.has(address));

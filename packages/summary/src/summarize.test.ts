@@ -83,7 +83,6 @@ const nameless = bad('dns_nxdomain', { resolvedIp: null }, { phase: 'resolve' })
 const three = ['203.0.113.1', '203.0.113.2', '203.0.113.3'];
 const ALIAS = 'gone.example';
 
-/** Fields of an http result whose last URL is behind a redirect from `plainHttp`. */
 /** An open port at which the dialogue of a module failed. */
 const unanswered = {
   ...tcp('open'),
@@ -91,6 +90,7 @@ const unanswered = {
 };
 const dead = { address: '192.0.2.66', error: 'timed_out' as const, time: 4_000 };
 const expiredAbove = ofExpiredIssuer();
+/** Fields of an http result whose last URL is behind a redirect from `http://example.com/`. */
 const behind = (url: string) => ({ url, redirects: [redirectOf('http://example.com/')] });
 const inPhase = (phase: 'connect' | 'tls' | 'request') =>
   bad('timed_out', { url: 'https://example.com/' }, { result: 'timeout', source: 'network', phase });

@@ -189,7 +189,7 @@ function byGravity(a: FindingDraft, b: FindingDraft): number {
   );
 }
 
-/** Has each probe once, sorted by id: a finding may have collected them in another order. */
+/** Lists each probe once, sorted by id: a draft may have them several times and in another order. */
 function publicFinding({ code, severity, text, probes }: FindingDraft): Finding {
   return { code, severity, text: escapeText(text, 1_024), probes: [...new Set(probes)].toSorted(byText) };
 }

@@ -15,8 +15,8 @@ export const thresholds = {
   /** Lost packets or handshakes from which loss is significant. */
   lostPackets: 2,
   /**
-   * For packets to the target in groups: so many groups (`groups`) in an order that no rate limit causes prove loss;
-   * round-trip times that differ by at most `spreadMs` show that packets of a group do not overtake each other.
+   * For groups of packets to the target: an order of answers that no rate limit causes proves loss from `groups` groups
+   * on. Round-trip times that differ by at most `spreadMs` show that packets of a group do not overtake each other.
    */
   spaced: { groups: 2, spreadMs: 0.5 },
   /** Significance level for a difference in loss, between hops or between probes. */
@@ -34,8 +34,8 @@ export const thresholds = {
   sharedLoss: 0.1,
   /**
    * Of flows that are silent while others reach the target: unanswered packets with the full TTL of each (`full`),
-   * answers of the target to other flows after a lost packet (`answeredLater`), and most unanswered packets at the end
-   * (`lostLast`).
+   * answers of the target to other flows after a lost packet (`answeredLater`), and the most unanswered packets after
+   * its last answer (`lostLast`).
    */
   cutFlows: { full: 3, answeredLater: 3, lostLast: 2 },
   /** Full-TTL packets per flow from which the silence of a target counts in a trace that ran out of time. */
@@ -51,7 +51,8 @@ export const thresholds = {
   /** Accuracy of locations, which are those of cities. */
   placeErrorKm: 100,
   /**
-   * `minHops`: difference of the paths there and back. `spread`: how many hops the last router may disagree with it.
+   * `minHops`: least difference between the numbers of hops there and back. `spread`: by how many hops this difference
+   * at the last router may deviate from that at the target.
    */
   wayBack: { minHops: 3, spread: 2 },
   /** Bits of evidence against chance from which another router in later rounds counts as a change of the path. */
@@ -60,8 +61,8 @@ export const thresholds = {
   /** For differences between two checks, and between runs of a monitor. */
   compare: {
     /**
-     * Thresholds of the medians of round-trip times: in milliseconds, as a share of the smaller one, and in spreads of
-     * the samples; from `minSamples` of each check on.
+     * Thresholds of the difference between median round-trip times: in milliseconds, as a share of the smaller median,
+     * and in spreads of the samples. They require `minSamples` of each check.
      */
     rtt: { plusMs: 5, share: 0.2, spreads: 3, minSamples: 3 },
     /** Thresholds of times that a check measured less often than `minSamples`, such as once. */
@@ -73,8 +74,9 @@ export const thresholds = {
     /** Significance level for a change of a path. */
     pathByChance: 1e-5,
     /**
-     * A trace should have met a way that only the other trace shows if the chance of missing it is at most this: if all
-     * ways are used evenly, and if this way has the share of the flows that it has in the other trace.
+     * Highest chance of missing a way at which a trace should have met it, though only the other trace shows it:
+     * `evenly` if all ways are used evenly, `byShare` if the way has the same share of the flows as in the other trace.
+     * Both must hold.
      */
     missingWay: { evenly: 0.035, byShare: 0.1 },
     /** Significance level for a way that a load balancer lost or gained, over all runs that are considered. */

@@ -10,9 +10,9 @@ export interface TraceOptions {
   readonly queries: number;
   /** Whether a balancer chooses the path per flow or per packet. */
   readonly balancing: 'flow' | 'packet';
-  /** Share of unanswered packets. */
+  /** Share of unanswered packets, 0 to 1. */
   readonly loss?: number;
-  /** Hops that never answer. */
+  /** Routers that never answer. */
   readonly silent?: ReadonlySet<string>;
 }
 
@@ -21,7 +21,7 @@ export const TARGET = '203.0.113.1';
 /** One trace of a path with load balancers, as a probe reports it; flows have new ports each time. */
 export function traced(path: readonly Segment[], options: TraceOptions, random: Random): ReturnType<typeof trace> {
   const { flows, queries, balancing, loss = 0, silent = new Set<string>() } = options;
-  // Loops, because trials take millions of ways.
+  // Loops, because they are fast, and trials choose millions of paths.
   const way = (): readonly string[] => {
     const hops: string[] = [];
     for (const segment of path) {

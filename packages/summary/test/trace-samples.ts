@@ -16,14 +16,14 @@ export interface Network {
   readonly queries: number;
   readonly flows?: number;
   readonly protocol?: 'icmp' | 'udp' | 'tcp';
-  /** Interval between rounds of packets. */
+  /** Milliseconds between rounds of packets. */
   readonly roundMs?: number;
-  /** Loss rate from the hop `lossAt` on, the third one if absent. */
+  /** Share of lost packets, 0 to 1, from hop `lossAt` on (by default the third). */
   readonly loss?: number;
   readonly lossAt?: number;
   /** Rate limit of the target and of the last `routers` hops before it. */
   readonly limit?: Bucket & { readonly routers: number };
-  /** Probability that each of the last `shyRouters` hops before the target answers, one if absent. */
+  /** Probability with which each of the last `shyRouters` hops before the target (by default one hop) answers. */
   readonly shy?: number;
   readonly shyRouters?: number;
 }

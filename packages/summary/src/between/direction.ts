@@ -67,14 +67,16 @@ export function loneNetworks(own: Direction, other: Direction, ends: ReadonlySet
   );
 }
 
-/** Fewest differing hops of a different path: a router that answers with an address of another link explains one. */
+/**
+ * Fewest differing hops of a different path: a single one may be a router that answers with an address of another link.
+ */
 const LEAST_HOPS = 2;
 
 /**
- * Hops of one direction with no address of the other one, or of an end, nearby; none if they are fewer than
+ * Hops of one direction with no address of the other direction, or of an end, nearby; none if they are fewer than
  * `LEAST_HOPS`, or if the unknown hops of the other direction may hide them. A router answers with the address of the
- * link on which a packet came, or on which its answer leaves: on one way, these are the ends of one link. The first hop
- * is left out, since a NAT may hide it from the other side.
+ * link on which a packet came, or on which its answer leaves. If both directions take the same path, they show the two
+ * ends of each link. The first hop is left out, since a NAT may hide it from the other side.
  */
 export function loneHops(own: Direction, other: Direction): readonly Step[] {
   const seen = neighbourhoodsOf(own, other);
@@ -112,7 +114,7 @@ export function sharedLinks(own: Direction, other: Direction): { readonly shared
   return { shared: shared.length, of: compared.length };
 }
 
-/** The network that a link between two routers has if it is a /30, which may hold a /31, or a /126. */
+/** The /30 (IPv6: /126) of the address: the usual network of a link between two routers; it also contains a /31. */
 function linkOf(ip: string): string {
   return prefixOf(ip, 30, 126);
 }

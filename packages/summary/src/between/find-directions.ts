@@ -44,7 +44,7 @@ function oneWay(first: string, second: string, { up, down }: Partition): readonl
   return [buildFinding('direction_fails', 'warning', [failing], text, failing.probe)];
 }
 
-/** Finding: the directions take different paths, or nothing tells these apart; none if it is not known. */
+/** Finding: the directions take different paths, or nothing tells their paths apart; none if neither is known. */
 function findWays(there: Direction, back: Direction): readonly FindingDraft[] {
   const both = [there, back].map(({ trace }) => trace.probeResult);
   const { evidence, isByAddress } = differences(there, back);
@@ -71,8 +71,8 @@ function findWays(there: Direction, back: Direction): readonly FindingDraft[] {
 }
 
 /**
- * Evidence that the directions take different paths: networks, or routers if no network differs, then the lengths;
- * whether it is that of the addresses of routers alone.
+ * Evidence that the directions take different paths: networks, or routers if no network differs, then the lengths.
+ * `isByAddress` is true if neither networks nor lengths differ.
  */
 function differences(
   there: Direction,
@@ -167,7 +167,7 @@ function findTimes(there: Direction, back: Direction): readonly FindingDraft[] {
   return [buildFinding('direction_slower', 'info', results, text)];
 }
 
-/** Counts of the packets of the hops at which the other probe answered, and of those with the full TTL. */
+/** Sent and lost packets to the hops at which the other probe answered, and with the full TTL. */
 function lossOf({ trace: { steps, target, fullTtl } }: Direction): { readonly sent: number; readonly lost: number } {
   const own = steps.filter(({ routers }) => routers.some(({ ip }) => ip === target));
   const direct = fullTtl?.rtts ?? [];

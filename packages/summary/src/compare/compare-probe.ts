@@ -73,7 +73,7 @@ function compareMeasurements(
 ): ProbeDraft {
   const kinds = [evidence.a(a, family), evidence.b(b, family)];
   const found = outcomeDifferences(a, b);
-  // A limit of the answers of a target that is up may leave a whole trace without one.
+  // A target that is up may limit its answers, and so leave a whole trace without any.
   const isLimited = type === 'traceroute' && kinds.every((kind) => kind === 'up');
   const outcome = isLimited ? found.map(uncertainly) : found;
   // A probe that could not measure says nothing about the target.

@@ -58,7 +58,7 @@ export function differentSet(
 /** A difference, with the chance that it comes from noise if that is known. */
 export interface DifferenceDraft extends Difference {
   readonly chance?: number;
-  /** True for noise unless so many probes agree that chance does not explain it. */
+  /** True if the difference counts as noise unless so many probes have it that chance does not explain it. */
   readonly isTentative?: boolean;
 }
 

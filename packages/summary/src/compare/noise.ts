@@ -16,8 +16,8 @@ export interface TimeChange {
  * The difference of two sets of round-trip times, if it is large: the medians differ by more than each of
  * `thresholds.compare.rtt`, which are a time, a share of the smaller median and a multiple of the spread of either set,
  * and all samples of one set are below those of the other. Of a set with more samples than `minSamples`, the largest
- * may be ignored. With fewer than `minSamples`, the rule for single times applies to the two samples that are closest
- * to each other: the middle of two samples is a time that no packet had.
+ * may be ignored. If a set has fewer than `minSamples`, the rule for single times applies to the two samples, one of
+ * each set, that are closest to each other: the median of two samples is a time that no packet had.
  */
 export function rttChange(a: readonly number[], b: readonly number[]): TimeChange | undefined {
   const { minSamples } = thresholds.compare.rtt;
@@ -64,15 +64,16 @@ function weightOf(a: number, b: number): Pick<TimeChange, 'chance' | 'samples'> 
   return { chance: chanceOfApart(a, b), samples: [a, b] };
 }
 
-/**
- * Probability that all of `a` draws of one distribution are larger than all of `b` others: one of the ways to divide
- * them.
- */
+/** Probability that all of `a` draws from a distribution are larger than all of `b` other draws: 1 / C(a + b, a). */
 export function chanceOfApart(a: number, b: number): number {
   return chanceOfMore({ sent: a, lost: a }, { sent: b, lost: 0 });
 }
 
-/** True if chance does not explain that this many of the compared probes differ in one direction. */
+/**
+ * True if chance does not explain that this many of the compared probes differ in one direction.
+ *
+ * @param chance probability that one probe differs in one direction by chance
+ */
 export function isBeyondChance(differing: number, compared: number, chance: number): boolean {
   let [tail, term] = [0, (1 - chance) ** compared];
   for (let k = 0; k <= compared; k += 1) {

@@ -14,8 +14,8 @@ export interface PathStep {
   /** The change as a clause; null unless it is certain. */
   readonly text: string | null;
   /**
-   * Of a change, whether the path changed, or only the address from which a hop answers, which may be that of the same
-   * router (`kindOfChange`); `hop` without a change.
+   * `path` if the path changed; `hop` if only addresses changed from which hops answer, which may belong to the same
+   * routers (`kindOfChange`), or without a change.
    */
   readonly change: 'path' | 'hop';
   /** The change in fields; null unless it is certain. */
@@ -23,8 +23,8 @@ export interface PathStep {
   /** Whether the later trace is the one to compare further traces with. */
   readonly isBaseline: boolean;
   /**
-   * Hash of the later path: `followWays` finds nothing in runs that all have the same. Null if the traces are not
-   * compared, or the later one did not reach the target.
+   * Hash of the later path. In runs with equal hashes `followWays` finds nothing. Null if the traces are not compared,
+   * or the later one did not reach the target.
    */
   readonly hash: string | null;
 }
@@ -36,8 +36,9 @@ export function reachedFrom(check: Check): readonly string[] {
 
 /**
  * Compares a traceroute of a monitor with the one that is the baseline of a probe; undefined without a final trace of
- * this probe. Unless the change is certain, the baseline is kept for an uncertain difference, so that later traces
- * decide, and for a trace that did not reach the target or, if compatible, has fewer known hops.
+ * this probe. A certain change makes the later trace the baseline. Otherwise the baseline is kept if the difference is
+ * uncertain, so that later traces decide, if the later trace did not reach the target, or if its path is compatible and
+ * has fewer known hops.
  */
 export function followPath(baseline: Check, check: Check, probe: string): PathStep | undefined {
   const [a, b] = [baseline, check].map((one) => finalTraces(one).find((trace) => trace.probeResult.probe === probe));
@@ -58,7 +59,7 @@ export function followPath(baseline: Check, check: Check, probe: string): PathSt
   };
 }
 
-/** A change before the last runs: ways that a load balancer lost or gained, or other routers in place of one or all. */
+/** A change before the last runs: a load balancer lost or gained ways, or other routers replaced those of some hops. */
 export interface WaysStep {
   readonly text: string;
   readonly change: 'path' | 'ways' | 'hop';

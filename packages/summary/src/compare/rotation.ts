@@ -28,7 +28,7 @@ export function everyMeasurement(probeResults: readonly ProbeResult[]): readonly
  * that answer differently.
  *
  * @param a measurements of the first check or over the first family, as `b` of the second
- * @param where text after the values that others had there
+ * @param where end of the doubt `, which others had …` in the text
  */
 export function rotationDoubts(
   a: readonly ProbeResult[],

@@ -58,8 +58,8 @@ function countedOnWays(trace: Trace): readonly Step[] {
 }
 
 /**
- * Counts the packets of each hop by its links, except those to silent routers. Hops are unchanged if a balancer may
- * choose per packet: lost packets belong to no link there.
+ * Counts the packets of each hop by its links, except those to silent routers. All hops keep their counts if a balancer
+ * behind the first hop may choose per packet: lost packets belong to no link there.
  */
 function countedOnLinks(steps: readonly Step[], nodes: readonly WayNode[]): readonly Step[] {
   if (nodes.some((node) => node.hop > 1 && isOfCloud(node))) return steps;

@@ -12,7 +12,7 @@ import { addressId, type WayNode } from './multipath/ways.ts';
 import { isSilent, targetIndex, type Router, type Step, type Trace, type Way } from './trace.ts';
 import { shown } from '../words.ts';
 
-/** A hop of one path with its nodes; the first one leads to the next hop. */
+/** A hop of one path with the ids of its nodes; the first node leads to the next hop. */
 interface Place {
   readonly step: Step;
   readonly ids: readonly string[];
@@ -101,7 +101,7 @@ function addBranches(
   }
 }
 
-/** Hops of a flow up to its last answer, plus one for the silence beyond, if it ends there. */
+/** Hops of a flow up to its last answer, and with `hasTail` one more for the silence beyond it. */
 function placesOf(steps: readonly Step[], start: string, hasTail: boolean): readonly Place[] {
   const known = answeredOf(steps);
   const places = known.map((step, index) => ({ step, ids: idsOf(known, index, start) }));

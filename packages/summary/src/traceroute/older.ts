@@ -3,8 +3,8 @@ import { naming } from '../words.ts';
 import type { Trace } from './trace.ts';
 
 /**
- * Options that agents of earlier releases ignore, by the field that shows that an agent knows them, with what these
- * agents do.
+ * Options that agents of earlier releases ignore. A result with `field` is from an agent that knows the option; `text`
+ * says how the others behave.
  */
 const options = [
   { field: 'rounds', text: 'do not know rounds and traced once' },

@@ -35,7 +35,7 @@ export interface PathRefusal {
   /** Location of the sender, for a sentence. */
   readonly where: string;
   readonly isOfTarget: boolean;
-  /** The probed hop; undefined for packets with the full TTL. */
+  /** The hop to which the refused packets were sent; undefined for packets with the full TTL. */
   readonly answered: Step | undefined;
 }
 
@@ -106,7 +106,10 @@ function passingRefusals(trace: Trace): readonly PathRefusal[] {
   });
 }
 
-/** The first round that reached the target, as text; undefined if unknown, round 1, or if it answered the full TTL. */
+/**
+ * The first round that reached the target, as text; undefined if that is unknown or round 1, or if the target answered
+ * packets with the full TTL.
+ */
 function lateStart({ probeResult: { result }, fullTtl }: Trace): string | undefined {
   const [first] = result.targetHops ?? [];
   const isKnown = fullTtl?.rtts.some((rtt) => rtt !== null) === true;
@@ -145,7 +148,7 @@ function isBeforeTarget({ trace, answered }: PathRefusal): boolean {
   return index !== undefined && trace.steps[index] === answered && answered!.refused > 0;
 }
 
-/** Of a trace in which other flows reach the target: those without its answer whose packets this router refused. */
+/** Flows that did not reach the target because this router refused their packets; none if no other flow reached it. */
 function endedBy({ trace, ip, answered }: PathRefusal): readonly Way[] {
   if (!trace.isReached) return [];
   const isIts = ({ refusal }: Way): boolean =>

@@ -16,7 +16,9 @@ export function routersPassed(traces: readonly Trace[]): ReadonlySet<string> {
   return new Set([...ofFlows, ...ofSearches]);
 }
 
-/** Last router shared with paths that reach the target, if this path continues by another router. */
+/**
+ * Last hop shared with paths that reach the target; undefined if no later router of this path is known, or none shared.
+ */
 export function forkOf({ steps }: Trace, passed: ReadonlySet<string>): Step | undefined {
   const isPassed = ({ routers }: Step): boolean => routers.length > 0 && routers.every(({ ip }) => passed.has(ip));
   const last = steps.findLast((step) => step.routers.length > 0);

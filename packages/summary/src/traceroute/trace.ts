@@ -16,7 +16,8 @@ export interface Step {
   /** True if responders answered, but none has a known address. */
   readonly isPrivate: boolean;
   /**
-   * Of one flow: which of the hop's responders answered, so that routers with withheld addresses differ. Else empty.
+   * In a step of one flow: indices of the hop's responders that answered the flow; they distinguish routers with
+   * withheld addresses. In a step of all flows: empty.
    */
   readonly responders: readonly number[];
   readonly sent: number;
@@ -94,7 +95,7 @@ function stepOf(hop: Hop): Step {
   };
 }
 
-/** Packets with an error that is no answer of the hop, because its sender is not there. */
+/** Number of packets that got an ICMP error whose sender is no responder of the hop. */
 function refusedOnWay({ icmp, responders }: Hop): number {
   return icmp === null || responders.some(({ ip }) => ip === icmp.from) ? 0 : (icmp.count ?? 0);
 }
@@ -162,8 +163,8 @@ export function isSilent({ routers, isPrivate }: Step): boolean {
 }
 
 /**
- * Index of the target’s own hop, or of the last answer if the trace was completed by another address; undefined if
- * neither is known.
+ * Index of the target’s own hop, or of the last answer if the trace was completed by another address; undefined if the
+ * trace did not reach the target, or neither is known.
  */
 export function targetIndex({ steps, target, isReached, stopReason, branching }: Trace): number | undefined {
   if (!isReached) return undefined;
@@ -179,7 +180,7 @@ export function targetIndex({ steps, target, isReached, stopReason, branching }:
   return last === -1 ? undefined : last;
 }
 
-/** True if no router answered at these hops. */
+/** True if only the target, or nothing, answered at these hops. */
 export function isTargetAlone(steps: readonly Step[], target: string | null): boolean {
   return steps.every(({ routers, isPrivate }) => !isPrivate && routers.every(({ ip }) => ip === target));
 }

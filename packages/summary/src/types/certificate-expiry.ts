@@ -37,7 +37,7 @@ function isSoon(days: number | null | undefined): boolean {
 
 /**
  * Days until the certificate expires, by the clock of the service if the dates are known: that of the probe may be
- * wrong. Undefined without TLS.
+ * wrong. Undefined without TLS, null if not known.
  */
 function daysOf(result: SparseResultOf<'http'>): number | null | undefined {
   const { tls, sslValidUntil } = result;
@@ -65,8 +65,8 @@ function placeOf(soon: readonly HttpResult[]): string {
 }
 
 /**
- * False only for a short-lived certificate with more than the last part of its life left. Compares exact times: a third
- * of six days is two, too coarse for whole days.
+ * False only for a short-lived certificate with more than 1 / `certificateShareLeft` of its life left. Compares exact
+ * times, because whole days are too coarse: a third of six days is two.
  */
 function isInLastPart({ sslValidFrom, sslValidUntil, finishedAt }: SparseResultOf<'http'>): boolean {
   if (typeof sslValidFrom !== 'string' || typeof sslValidUntil !== 'string') return true;

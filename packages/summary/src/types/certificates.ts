@@ -187,7 +187,7 @@ function differingAtOne(probeResults: readonly HttpResult[]): readonly FindingDr
   const shownOne = probeResults.filter((probeResult) => leafOf(probeResult) !== undefined);
   const leaves = groupBy(shownOne, (probeResult) => leafOf(probeResult)!.fingerprint256);
   if (leaves.length < 2) return [];
-  // The organisation of the issuer: an authority signs the certificates of one name by several intermediates in turn.
+  // The organisation of the issuer: an authority may sign the certificates of one name with different intermediates.
   const issuerOf = (probeResult: HttpResult): string =>
     shown(probeResult.result.sslIssuer ?? leafOf(probeResult)!.issuer, 60);
   const issuers = groupBy(shownOne, issuerOf);

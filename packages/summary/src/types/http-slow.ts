@@ -14,7 +14,7 @@ interface Slow {
   readonly slowMs: number;
   /** The slow host, if there were redirects. */
   readonly host: string | undefined;
-  /** Time of the first byte, if that was in time. */
+  /** Milliseconds to the first byte, if that came within the limit and only the rest of the head was late. */
   readonly earlyMs?: number | undefined;
 }
 

@@ -61,7 +61,7 @@ interface Causes {
   readonly damaged: number;
   /** Packets without an answer about which an ICMP error came. */
   readonly refused: number;
-  /** Late and damaged replies, as many as the packets without an answer and without an ICMP error at most. */
+  /** Late and damaged replies, at most as many as the packets without an answer and without an ICMP error. */
   readonly replies: number;
   readonly unexplained: number;
 }

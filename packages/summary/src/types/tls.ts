@@ -101,8 +101,8 @@ function stapleFault({ ocsp, mustStaple }: Tls, { finishedAt }: SparseResultOf<'
 }
 
 /**
- * True if the response is valid now, by the clock of the service if the dates are known; otherwise the probe decided,
- * whose clock may be wrong.
+ * True if the response was valid at the end of the check, by the clock of the service if the dates are known; otherwise
+ * the probe decided, whose clock may be wrong.
  */
 function isCurrent(
   { thisUpdate, nextUpdate, current }: NonNullable<Tls['ocsp']>,

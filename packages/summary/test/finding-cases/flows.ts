@@ -57,7 +57,7 @@ export function backToBalancer(balances: 'flow' | 'packet'): Summary {
   );
   const found = {
     ...rest,
-    // Packets of other flows come from the router of the circle to the target.
+    // Both routers of the circle lead other flows to the target.
     nodes: nodes.map((node) => ({ ...node, reaches: true })),
     links: [...links, { ...links[2]!, from: 2, to: 0 }],
     paths: [

@@ -27,7 +27,7 @@ const named = (hostname: string | null, hostnameVerified: boolean | null, ip = '
 
 const redirected = (url: string) => ({ url, redirects: [redirectOf('https://example.com/')] });
 
-/** As many as a result holds, of a name that has more. */
+/** As many addresses as a ping or tcp result holds; the name has more. */
 const addressesFrom = (first: number): string[] =>
   Array.from({ length: 20 }, (_, index) => `203.0.113.${first + index}`);
 

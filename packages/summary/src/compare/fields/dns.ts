@@ -6,8 +6,8 @@ import { differentSet, differentValue, type DifferenceDraft } from '../differenc
 import { timeDifference } from './http.ts';
 
 /**
- * Kinds of answers, undefined without one, whose records are not compared: they neither give nor deny those of the
- * name.
+ * Kinds of answers whose records are not compared, because they neither give nor deny records of the name. Undefined
+ * stands for a result without an answer.
  */
 const recordless: ReadonlySet<AnswerKind | undefined> = new Set([
   'error',

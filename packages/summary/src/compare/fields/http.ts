@@ -56,7 +56,7 @@ function keyText({ publicKey256: a }: Certificate, { publicKey256: b }: Certific
   return a === b ? ', with the same key' : ', with another key';
 }
 
-/** A wrong clock of the probe says nothing of the trust. */
+/** `trusted` or `refused (…)`; undefined if only a wrong clock of the probe makes the certificate invalid. */
 function trustOf(result: Http): string | undefined {
   if (isMisdatedAlone(result)) return undefined;
   const { authorized, authorizationError } = result.tls!;

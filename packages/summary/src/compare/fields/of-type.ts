@@ -28,8 +28,9 @@ export function measuredDifferences(type: string, a: ProbeResult, b: ProbeResult
 }
 
 /**
- * A difference of round trips with the chance of flows, if that is larger than the one of packets: all packets of a
- * flow take one way of a load balancer and are one sample of its ways. Other differences as they are.
+ * Replaces the chance of a difference of round trips, which counts packets, by the chance that counts flows, if that is
+ * larger: all packets of a flow take one way of a load balancer, and are one sample of its ways. Returns other
+ * differences unchanged.
  */
 export function weighedByFlows(
   type: string,
@@ -45,7 +46,7 @@ export function weighedByFlows(
   return { ...difference, chance: chanceOfFlows, text: `${withoutSamples(text)}${ANOTHER_WAY}` };
 }
 
-/** Number of flows: one of a ping, those that the target answered of a trace; undefined for other types. */
+/** Number of flows: 1 for a ping, for a trace those that the target answered; undefined for other types. */
 function flowsOf(type: string, { result }: ProbeResult): number | undefined {
   if (type === 'ping') return 1;
   return type === 'traceroute' ? answeredFlows(result) : undefined;
@@ -148,7 +149,7 @@ function stateDifferences(a: SparseResultOf<'tcp'>, b: SparseResultOf<'tcp'>): r
 }
 
 function placeDifferences(a: SparseResultOf<'info'>, b: SparseResultOf<'info'>): readonly Difference[] {
-  // One of the same addresses, of which one is looked up.
+  // Both checks found both addresses, and each looked up one of them.
   const isChoice = [a, b].every(({ addresses = [] }) => [a.ip, b.ip].every((ip) => addresses.includes(ip ?? '')));
   if (isChoice && a.ip !== b.ip) return [];
   if (a.ip !== b.ip) return differentValue({ subject: 'addresses', name: 'ip', label: 'address' }, a.ip, b.ip);

@@ -30,8 +30,8 @@ export function pathFieldDifferences(a: ProbeResult, b: ProbeResult): readonly D
 }
 
 /**
- * True if a load balancer may explain differences of two traces: the flows of one check may take other ones of its
- * paths than the flows of the other check.
+ * True if a load balancer may explain differences of two traces: the flows of the two checks may take different paths
+ * behind it.
  */
 export function mayBeBalanced({ relation }: PathComparison, a: ProbeResult, b: ProbeResult): boolean {
   const traces = ofType<'traceroute'>([a, b]).map(({ result }) => result as Traceroute);
@@ -86,12 +86,15 @@ function mtuDifferences(a: Traceroute, b: Traceroute): readonly Difference[] {
     label: 'echo requests that vanish without an error, from bytes',
   } as const;
   const holes = differentValue(hole, holeOfA, holeOfB);
-  // Below the ordinary MTU a search without a black hole may have ended at a report, before it tried larger packets.
+  // If the path MTU is below the ordinary one and no black hole was found, the search may have ended when a router
+  // reported that MTU, before larger packets were sent.
   const isUnproved = [a, b].some((one) => (one.mtuBlackHole ?? null) === null && mtuOf(one)! < thresholds.mtu.ordinary);
   return [...sizes, ...(isUnproved ? holes.map(uncertainly) : holes), ...fullSizeDifferences(a, b)];
 }
 
-/** Differences of packets of the trace’s protocol in full size; none if the checks sent other protocols. */
+/**
+ * Whether full-size packets of the trace’s protocol arrived, if that differs; none if the checks sent other protocols.
+ */
 function fullSizeDifferences(a: Traceroute, b: Traceroute): readonly Difference[] {
   if (a.protocol !== b.protocol || a.fullSize === undefined || b.fullSize === undefined) return [];
   const what = { subject: 'mtu', name: 'fullSize', label: 'packets of full size' } as const;
@@ -104,8 +107,8 @@ function mtuOf({ pathMtu }: Traceroute): number | undefined {
 }
 
 /**
- * Fields that routers quoted otherwise than sent; undefined if no router quoted a packet, or there was no room for the
- * quotations.
+ * Fields that routers quoted otherwise than sent; undefined if no router quoted a packet, or the result had no room for
+ * the quotations.
  */
 function rewrittenIn(hops: Hops): readonly string[] | undefined {
   const quoted = hops.flatMap(({ replies = [] }) => replies).filter(({ quotedTtl }) => quotedTtl !== undefined);

@@ -15,7 +15,7 @@ interface Pair {
   readonly cost: number;
 }
 
-/** Cost of a silent hop next to one that answered: only breaks ties. */
+/** Cost of aligning a silent hop with one that answered: so small that it only breaks ties. */
 const SILENT_COST = 0.01;
 
 /**

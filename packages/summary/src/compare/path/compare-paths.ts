@@ -40,7 +40,7 @@ function protocolOf({ probeResult }: Trace): string | undefined {
   return probeResult.result.protocol;
 }
 
-/** True if the target answered at a hop: the path has no more. */
+/** True if the path is known to its end: the target answered at one of its hops. */
 function isWhole({ steps, target, isReached }: Trace): boolean {
   return isReached && steps.some(({ routers }) => routers.some(({ ip }) => ip === target));
 }

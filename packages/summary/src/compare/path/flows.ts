@@ -7,7 +7,7 @@ type Seen = readonly string[] | undefined;
 /** Stands for the routers of a flow that reached the target at an earlier hop. */
 const BEYOND: readonly string[] = ['beyond the target'];
 
-/** Limit of the distinct routers of one hop whose subsets are considered together. */
+/** Most distinct routers of one hop at which all those of a trace are also tested together. */
 const MOST_KINDS = 24;
 
 /**
@@ -36,8 +36,8 @@ function seenAt({ steps, isReached }: Way, hop: number, target: string | null): 
 }
 
 /**
- * Probabilities that routers of `more` have at least as many flows there and at most as many in `less` as observed: of
- * each router, and of all together; multiplied by the number of sets that could have been chosen.
+ * Probabilities that routers have at least as many flows in `more`, and at most as many in `less`, as observed: for
+ * each router of `more`, and for all of them together. Multiplied by the number of sets that could have been chosen.
  */
 function chancesOf(more: readonly Seen[], less: readonly Seen[]): readonly number[] {
   const kinds = new Set(more.flatMap((seen) => seen ?? []));

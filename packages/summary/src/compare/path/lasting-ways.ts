@@ -7,7 +7,7 @@ import { changesAt, flowsAt, type HopFlows } from './missing-ways.ts';
 
 /** Ways of a load balancer that are gone, or new, since a run. */
 export interface LastingChange {
-  /** Number of the later traces: none has a lost way, several have a new one. */
+  /** Number of traces since that run: none has a lost way, several have a new one. */
   readonly later: number;
   readonly changes: readonly PathChange[];
 }
@@ -65,7 +65,7 @@ function poolOf(all: readonly HopFlows[]): Pool {
 
 /**
  * For each router of `more` the probability that the flows of `less` miss it by chance; 1 if some do not, or if too few
- * runs show it. An unanswered flow counts for the router.
+ * runs show it. An unanswered flow of `less` counts as one that met the router.
  */
 function missingIn(less: Pool, more: Pool): readonly number[] {
   // Not compared if no address is known, or if a search names no flows.

@@ -44,8 +44,9 @@ export function changesAt(
 }
 
 /**
- * True if the flows of `less` would seldom have missed a router of `more`: neither if all ways are used evenly, which a
- * search for all paths assumes, too, nor by the share that it has in `more`. An unanswered flow counts for the router.
+ * True if `less` lacks a router of `more` that its flows would seldom miss, both if all ways are used evenly, as a
+ * search for all paths assumes, and if the router has the same share of the flows as in `more`. An unanswered flow of
+ * `less` counts as one that met the router.
  */
 function lacksWay(more: HopFlows, less: HopFlows): boolean {
   const { evenly, byShare } = thresholds.compare.missingWay;

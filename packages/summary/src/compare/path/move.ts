@@ -7,8 +7,9 @@ import { unique } from '../../words.ts';
 export interface PathMove {
   /** First hop that differs. */
   readonly hop: number;
-  /** Addresses of the first hops in a row that differ; none for a silent hop. */
+  /** Addresses of the first hops in a row that differ, before the change; none for a silent hop. */
   readonly from: readonly (readonly string[])[];
+  /** The addresses there after the change. */
   readonly to: readonly (readonly string[])[];
   /** Networks before the change at hops that differ, without those that are on the path afterwards. */
   readonly networksGone: readonly string[];

@@ -2,7 +2,10 @@ import { chanceOfMore } from '../../chance.ts';
 import type { Trace } from '../../traceroute/trace.ts';
 import { flowsAt } from './missing-ways.ts';
 
-/** The number of known routers of a hop in both searches, and of the flows that they answered in each. */
+/**
+ * A hop in both searches: the number of its known routers in both together, the number of flows that they answered in
+ * each, and whether both have known routers there, but none in common and not the target.
+ */
 interface Hop {
   readonly ways: number;
   readonly asked: readonly [ofA: number, ofB: number];

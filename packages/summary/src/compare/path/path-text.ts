@@ -5,7 +5,8 @@ import { asText, countOf, shown } from '../../words.ts';
 import { shareRouter } from './align.ts';
 
 /**
- * Number of flows per trace from which the text does not advise more flows to tell a changed path from a load balancer.
+ * If each trace has at least so many flows, the text does not advise to trace more flows, which would tell a changed
+ * path from a load balancer.
  */
 const TELLING_FLOWS = 16;
 
@@ -48,14 +49,18 @@ export function lastingText(changes: readonly PathChange[], a: Trace, b: Trace):
   return `path ${changeText(change!, a, b)}${more}${reason}`;
 }
 
-/** `ways` if a balancer keeps a way at one of the hops at least; without a router in common everywhere no balancer shows. */
+/**
+ * `ways` if the paths share a router at one of the changed hops, as a way that a balancer keeps; else by
+ * `kindOfChange`.
+ */
 export function kindOfLasting(changes: readonly PathChange[]): 'path' | 'ways' | 'hop' {
   const isBalanced = changes.some(({ a, b }) => a.some((hop, index) => shareRouter(hop, b[index] ?? [])));
   return isBalanced ? 'ways' : kindOfChange(changes);
 }
 
 /**
- * True if as many hops differ at the same place: a router may answer by another interface since its way back changed.
+ * True if equally many hops differ at the same places of both paths: routers may answer from other interfaces because
+ * their ways back changed.
  */
 function mayBeInterfaces(changes: readonly PathChange[]): boolean {
   return changes.every(({ hopA, hopB, a, b }) => hopA !== null && hopA === hopB && a.length === b.length);
@@ -133,7 +138,10 @@ function isOfWays({ a, b }: PathChange): boolean {
   return a.length > 0 && a.every((hop, index) => shareRouter(hop, b[index] ?? []));
 }
 
-/** True if only silent hops before the target are more or fewer: without an answer at its hop it is found at a later one. */
+/**
+ * True if the paths differ only in the number of silent hops before the target: if it does not answer at its own hop,
+ * it is found at a later one.
+ */
 function isOfSilence({ hopA, hopB, a, b }: PathChange, traceA: Trace, traceB: Trace): boolean {
   const [hop, hops, { steps, target }] = hopA === null ? [hopB, b, traceB] : [hopA, a, traceA];
   if ((a.length > 0 && b.length > 0) || !hops.every(isSilent)) return false;

@@ -38,9 +38,9 @@ export function circlesIn({ ways, branching, searched }: Trace): readonly (reado
 }
 
 /**
- * The circle of a path of a search. None if all its routers lead packets to the target, and the path goes on to other
- * nodes or one of these routers may choose by packet: behind such a balancer one router is at several hops. A balancer
- * by flow leads other flows to the target, also if a way of it comes back to the balancer.
+ * The circle of a path of a search. If all its routers lead packets to the target, it counts only if the path ends in
+ * it and none of them may choose by packet. Behind a balancer by packet, a router answers at several hops without a
+ * circle; one way of a balancer by flow may come back to it, although other flows reach the target.
  */
 function circleOfPath(path: readonly (WayNode | null)[]): readonly string[] {
   const circle = circleIn(path.map((node) => (node?.kind === 'router' ? node : null)));
@@ -58,7 +58,8 @@ function circlesOf(trace: Trace): readonly (readonly string[])[] {
   if (branching.length > 0) return circlesIn(trace);
   const alive = ways.filter((way) => way.isReached).flatMap(({ steps }) => steps);
   if (alive.length === 0) return [];
-  // Behind a balancer by packet with ways of different lengths, too, one router answers at several hops, of all flows.
+  // A router at several hops of flows that reach the target proves no circle: behind a balancer by packet with ways of
+  // different lengths, routers answer at several hops of all flows.
   const isMoving = (ip: string): boolean =>
     new Set(alive.filter(({ routers }) => routers.some((one) => one.ip === ip)).map(({ hop }) => hop)).size > 1;
   return circlesIn(trace).filter((circle) => !circle.some(isMoving));

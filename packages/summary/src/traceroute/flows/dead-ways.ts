@@ -24,7 +24,7 @@ export function deadWays(trace: Trace): readonly Way[] {
   const ended = ways.filter((way) => {
     const last = lastOf(way);
     if (!way.isEnded || last === undefined) return false;
-    // The error of a router with a withheld address may be that of the hop before.
+    // If the address of the router is withheld, the hop before may have sent the error.
     const before = last.isPrivate && way.refusal !== null ? way.steps.filter(({ hop }) => hop === last.hop - 1) : [];
     const ends = [last, ...before.filter(({ isPrivate }) => isPrivate)].flatMap(placesIn);
     return ends.length > 0 && ends.every((place) => !passed.has(place));
@@ -59,13 +59,13 @@ function lastPlaces(way: Way): readonly string[] {
 
 /**
  * Flows that end at the same routers and whose silence chance does not explain: all together, with a correction for the
- * number of routers at that hop, or else each by its own packets. All if the flows are surely silent and others were
- * seen at this hop.
+ * number of routers at that hop, or else each by its own packets. All if the flows are surely silent and flows that
+ * reach the target were seen at this hop.
  */
 function provedOf(trace: Trace, ways: readonly Way[]): readonly Way[] {
   const { hop } = lastOf(ways[0]!)!;
   const atHop = trace.ways.flatMap(({ steps }) => steps.filter((step) => step.hop === hop).flatMap(placesIn));
-  // At this hop, too, others must have been seen: the router may lead them to the target and limit its answers.
+  // If no flow that reaches the target was seen at this hop, the router may lead them there and limit its answers.
   const isAside = trace.ways.some(
     ({ isReached, steps }) => isReached && steps.some((step) => step.hop === hop && !isSilent(step)),
   );
@@ -85,7 +85,8 @@ function chanceOf(trace: Trace, own: readonly Way[], hop: number): number {
   const isLimited =
     last !== undefined && (probeResult.result.protocol === 'udp' || weightOfLimits([{ trace, routers: [] }]) > 0);
   const alive = ways.filter(({ isReached }) => isReached).flatMap((way) => way.steps);
-  // Hops that answer a burst and then no more answer the flows that come first, whichever way these go.
+  // Leaves out hops that answer a burst and then no more: they answer the flows that come first, whichever way these
+  // go.
   const answering = alive.filter(
     (step) =>
       !isSilent(step) && step.hop > hop && step.hop < (isLimited ? end : end + 1) && !isLimitLikely(trace, step),

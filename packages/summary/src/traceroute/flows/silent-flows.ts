@@ -20,8 +20,9 @@ export function areSurelySilent(trace: Trace): boolean {
 }
 
 /**
- * True if chance explains that the target answered no packet of so many flows, given its answers to the others, or if
- * it answered a packet with the full TTL or got too few. These packets are taken to be of the silent flows.
+ * True if chance may explain that the target answered no packet of so many flows, given its answers to the others; also
+ * if it answered a packet with the full TTL, got too few of these, or left too many packets of the others unanswered.
+ * The packets with the full TTL are taken to be of the silent flows.
  */
 function isByChance(trace: Trace, flows: readonly Way[]): boolean {
   const { ways, fullTtl } = trace;
@@ -43,7 +44,7 @@ function mayBeLimited(trace: Trace): boolean {
   const { answeredLater, lostLast } = thresholds.cutFlows;
   const hop = trace.steps[targetIndex(trace) ?? -1]?.hop;
   const rtts = trace.probeResult.result.hops?.find((one) => one.hop === hop)?.rtts ?? [];
-  // As many lost packets may be of flows that reached the target.
+  // The first of the unanswered packets may be those of flows that reached the target.
   const { lost } = sampleOf(atTarget(trace, reaching(trace.ways)));
   const first = rtts.flatMap((rtt, at) => (rtt === null ? [at] : []))[lost] ?? rtts.length;
   const later = rtts.slice(first).filter((rtt) => rtt !== null).length;

@@ -1,17 +1,21 @@
 import { circleOfFlow } from './circling-flows.ts';
 import type { Step, Trace, Way } from '../trace.ts';
 
-/** Repeats of flows at hops of several routers, each with the same answer, that prove a balancer by flow. */
+/**
+ * Number of further packets of flows at hops with several routers, each answered by the same router as the first one of
+ * its flow, that prove that balancers choose by flow.
+ */
 const REPEATS = 6;
 
-/** Number of answers of a hop, all of one router, from which on it has no other one. */
+/** Number of answers, all of one router, from which on a hop is taken to have no other router. */
 const ENOUGH = 12;
 
 /**
- * Returns whether a link between two neighbouring hops of a flow is unsure: several flows show it, but a balancer may
- * choose by packet, so that the packets to the two hops took different ways. A router at two hops of a flow shows ways
- * of different length, and each link from the first hop that may have several routers on is unsure. If the links between two
- * hops cross, the ways may be as long, and these are unsure, unless repeats prove that the flows are steady.
+ * Returns whether a link between two neighbouring hops of a flow is unsure: a balancer may choose by packet, so that
+ * the packets to the two hops took different ways. A router at two hops of a flow shows ways of different length: then
+ * each link is unsure from the first hop on that may have several routers. If the links between two hops cross, there
+ * may be ways of equal length: then these links are unsure, unless repeats prove that flows keep their ways. No link is
+ * unsure if the trace has only one flow or is a search for all paths.
  */
 export function unsureLinks({ ways, branching }: Trace): (from: Step, to: Step) => boolean {
   if (ways.length < 2 || branching.length > 0) return () => false;

@@ -97,7 +97,7 @@ function fieldWord(field: string): string {
   return field === 'checksum' ? '' : ' address';
 }
 
-/** Finding: routers that received packets with more than one hop left, one more from hop to hop. */
+/** Finding: successive routers received packets with a TTL of 2, 3, 4 … instead of 1, as behind a hidden tunnel. */
 function tunnels(traces: readonly Trace[]): readonly FindingDraft[] {
   const found = traces.flatMap((trace) => {
     const timeExceeded = trace.target?.includes(':') === true ? 3 : 11;

@@ -29,7 +29,7 @@ interface Logs {
   readonly other: number;
 }
 
-/** Of a chain for each assumption. */
+/** The logarithms of a chain, for each of `ASSUMPTIONS`. */
 export type ChainLogs = readonly Logs[];
 
 /** Shares of the routers that limit their answers, and their prior probabilities. */
@@ -101,7 +101,10 @@ export function logsOfChain(chain: Chain): ChainLogs {
   });
 }
 
-/** Logarithms of the likelihood that a limit explains the answers of a router, by the loss in front of it. */
+/**
+ * Logarithms of the likelihood that a limit explains the answers of a router: if it is before the place where loss
+ * begins, and if it is beyond that place, for each of `LOSSES`.
+ */
 interface OfLimit {
   readonly before: number;
   readonly beyond: readonly number[];
@@ -154,7 +157,7 @@ function binomialLog({ sent, lost }: Sample, share: number): number {
   return lost * Math.log(share) + (sent - lost) * Math.log(1 - share);
 }
 
-/** The same if every share is equally likely. */
+/** Like `binomialLog`, if every share of losses is equally likely. */
 function anyShareLog({ sent, lost }: Sample): number {
   return -choices(sent, lost) - Math.log(sent + 1);
 }

@@ -9,12 +9,12 @@ export interface Path {
 }
 
 /**
- * Loss that begins between one hop, or the probe, and `begin`. Each responding hop from there to the target shows it,
- * unless other paths moved `begin` nearer.
+ * Loss that begins behind `after`, or behind the probe, and at the latest on the link to `begin`. Each responding hop
+ * from `begin` to the target shows it, unless other paths moved `begin` towards the probe.
  */
 export interface Loss {
   readonly trace: Trace;
-  /** Last hop before it that is proved lossless; null if none is. */
+  /** Last hop before `begin` that is proved lossless; null if none is. */
   readonly after: Step | null;
   readonly begin: Step;
   readonly end: Step;

@@ -198,7 +198,7 @@ describe('loss on a path', () => {
 
       expect(of('9 * * 9 * 9 9 * 9 * 9 * 9 * * 9', 1)).toEqual(['loss_at_target warning: fra-1']);
       expect(of('9 * * * 9 * * * 9 * * * * * * *', 1)).not.toContain('loss_at_target warning: fra-1');
-      // A firewall may drop a SYN that repeats one.
+      // With 16 queries only the first SYN of each flow counts: a firewall may drop those that repeat it.
       expect(of('9 * * * 9 * * * 9 * * * * * * *', 16)).toEqual(['loss_at_target warning: fra-1']);
     });
 
@@ -816,7 +816,7 @@ describe('loss on one of several parallel ways', () => {
   });
 
   it('names no router behind parallel ones, since it may be that of the way without loss', () => {
-    // A per-packet balancer: the packets to one of the two are forwarded, the others are dropped.
+    // Behind a per-packet balancer, one of the two routers forwards its packets, the other drops them.
     const rows = [
       `198.51.100.1 ${row}`,
       `192.0.2.1/192.0.2.2 ${row}`,

@@ -33,8 +33,8 @@ export function findLosses(traces: readonly Trace[]): readonly FindingDraft[] {
     ...unanswered(losses.filter(({ trace }) => !isIn(placed, trace) && !isIn(proved, trace))),
     // On lossy paths a hop with more loss by chance is common, hence the stricter level.
     ...rateLimited(
-      // After a change of the path a hop has other routers than before, and behind a per-packet balancer others have
-      // lost more.
+      // After a change of the path a hop shows routers of both paths, and behind a per-packet balancer it is unknown
+      // which router of a hop a lost packet was for.
       reached.filter((trace) => !isChangedPath(trace) && !isPacketwise(trace.branching)),
       losses.length === 0 ? thresholds.lossByChance : thresholds.beginByChance / lossyHops,
     ),
@@ -92,7 +92,7 @@ function routerText(step: Step): string {
   return step.routers.length < 2 ? stepText(step) : `hop ${step.hop}`;
 }
 
-/** Finding: missing answers of the target that limits explain, too. */
+/** Finding: missing answers of the target, which loss explains, and limits of its answers, too. */
 function unanswered(losses: readonly Loss[]): readonly FindingDraft[] {
   if (losses.length === 0) return [];
   const traces = losses.map(({ trace }) => trace);
@@ -108,7 +108,7 @@ function unanswered(losses: readonly Loss[]): readonly FindingDraft[] {
   return [buildFinding('loss_at_target', 'info', probeResultsOf(losses), text)];
 }
 
-/** What the hops before the target show of loss that may be limited answers. */
+/** Sentence: whether answers of hops before the target are missing too, by loss or by limits. */
 function beforeText(losses: readonly Loss[]): string {
   const first = losses.map(({ trace }) => carriedTo(stepsToTarget(trace))[0]?.hop);
   const hops = unique(first.flatMap((hop) => (hop === undefined ? [] : [String(hop)])));

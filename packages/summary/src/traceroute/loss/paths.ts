@@ -8,7 +8,7 @@ import { thresholds } from '../../thresholds.ts';
 import { isPacketwise } from '../multipath/dead-ends.ts';
 import { isSilent, targetIndex, type Step, type Trace } from '../trace.ts';
 
-/** Paths with loss at the target, without the packets of routers that are no evidence of it. */
+/** Paths with loss at the target, without the packets to routers that are no evidence of that loss. */
 export function lossyPaths(reached: readonly Trace[]): readonly Path[] {
   const routers = routersOf(reached);
   const lossy = reached.flatMap((trace) => lossyPath(trace) ?? []);
@@ -41,8 +41,8 @@ function mayBeLimited({ trace: { target } }: Path, all: readonly Path[]): boolea
 }
 
 /**
- * True if routers carry the loss to the target, but do not prove that packets are lost before them. One that surely
- * limits its answers has others like it on its way.
+ * True if routers carry the loss to the target, but do not prove that packets are lost before them. If one of them
+ * surely limits its answers, the others are taken to do so as well.
  */
 function mayBeLimitedOnWay({ trace, steps }: Path, routers: Routers): boolean {
   const lossy = carriedTo(steps);

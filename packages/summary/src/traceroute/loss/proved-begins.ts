@@ -7,7 +7,9 @@ import { stepsToTarget } from './paths.ts';
 import { seenOf } from './routers.ts';
 import { lossyWhenSpaced } from './spaced.ts';
 
-/** Share of the rate-limited routers whose answers have no order that one path shows: others use up their limits, too. */
+/**
+ * Share of the rate-limited routers whose answers on one path show no order, because other packets use up the limit.
+ */
 const IN_ANY_ORDER = 0.5;
 /** Most paths that are compared with that of a loss. */
 const MOST_OTHERS = 15;
@@ -22,8 +24,9 @@ interface Way {
 }
 
 /**
- * Widens the place of each loss until the packets of all paths to the target, with chance and limits of routers, hardly
- * explain a loss that begins elsewhere. A loss without such a place in front of the target has none.
+ * Widens the place of each loss until a loss that begins elsewhere hardly explains the packets of its path and of up to
+ * `MOST_OTHERS` others to the target, with chance and limits of routers. If no place in front of the target is wide
+ * enough, the loss begins at the target.
  */
 export function provedBegins(losses: readonly Loss[], reached: readonly Trace[]): readonly Loss[] {
   if (losses.every(hasNoPlace)) return losses;
@@ -63,7 +66,10 @@ function chancesOf(own: Way, others: readonly Way[]): readonly number[] {
   );
 }
 
-/** The shortest stretch between two hops that answer, around that of the loss, with nearly all of the probability. */
+/**
+ * Moves a loss to the shortest stretch between two answering hops that contains its own stretch and has a probability
+ * of at least 1 − `beginElsewhere`; to the target if there is none.
+ */
 function placed(loss: Loss, chances: readonly number[]): Loss {
   const { trace, after, begin, end } = loss;
   const steps = answering(trace);

@@ -24,7 +24,7 @@ export function routersOf(traces: readonly Trace[]): Routers {
 
 /**
  * True unless the answers of these routers of a path, to all probes, prove that packets to the target are lost before
- * them: limits of their answers explain as well what is missing, wherever the target’s packets are lost.
+ * them. If they do not, limits explain their missing answers as well.
  */
 export function mayAllBeLimited(trace: Trace, steps: readonly Step[], routers: Routers): boolean {
   const seen = steps.map((step) => routers.get(keyOf(trace, step)) ?? []);
@@ -32,8 +32,9 @@ export function mayAllBeLimited(trace: Trace, steps: readonly Step[], routers: R
 }
 
 /**
- * True if routers of the last run of loss up to the target, which none interrupts that is lossless to all probes,
- * surely limit their answers: one of them by the number of its answers, or several by the time.
+ * True if routers of the path surely limit their answers: one by the number of its answers, or neighbouring ones
+ * because both left the same packets unanswered. Considers only routers beyond the last one that is lossless to all
+ * probes.
  */
 export function areSomeLimited(trace: Trace, routers: Routers): boolean {
   const all = seenOf(trace).map(({ key }) => routers.get(key) ?? []);
@@ -48,8 +49,8 @@ function isLimited(seen: readonly Seen[]): boolean {
 }
 
 /**
- * Logarithm of the likelihood ratio of two causes, from the shares of lost packets: limits, with another share at each
- * router or the same one at all, or loss with that of the target.
+ * Logarithm of the likelihood ratio of two causes, from the shares of unanswered packets: limits, with another share at
+ * each router or the same share at all, and loss, with the share of the target at each router.
  */
 function weightOfShares(seen: readonly (readonly Seen[])[]): number {
   const samples = seen.map((own) => sumOf(own.map(({ step }) => step)));
@@ -77,8 +78,8 @@ export function seenOf(trace: Trace): readonly Seen[] {
 }
 
 /**
- * Packets to the target with those in groups; of a trace of several flows without them, since they take one way, which
- * may lose more than others. If the target limits its answers, only the first ones of the groups show loss.
+ * Packets to the target, including those in groups unless the trace has several flows: groups take one way, which may
+ * lose more than others. If the target limits its answers, only the first packets of the groups count.
  */
 function packetsToTarget(trace: Trace, end: Sample): Sample {
   const { spaced, flows = [] } = trace.probeResult.result;

@@ -39,8 +39,8 @@ function isProved(trace: Trace, traces: readonly Trace[]): boolean {
 }
 
 /**
- * Handshakes with the target that were lost, over all probes: as for ping and tcp checks, one lost by each of two
- * probes suffices.
+ * Sent and lost handshakes with the target, over all probes: as for ping and tcp checks, one lost by each of two probes
+ * suffices.
  */
 function sumOfHandshakes({ target }: Trace, traces: readonly Trace[]): Sample {
   const own = traces.filter((trace) => trace.target === target && trace.probeResult.result.spaced?.handshakes === true);
@@ -76,8 +76,8 @@ function isOutOfOrder(group: Group): boolean {
 }
 
 /**
- * True if the packets of a group arrive in their order: two answers of a group show it, since none overtook another.
- * Without any, the times must be alike, unless no balancer by packet is possible.
+ * True if the packets of a group arrive in their order. Expects that no answers were reordered: then a group with two
+ * answers shows it. Without such a group, the round-trip times must be alike, unless no balancer by packet is possible.
  */
 function isInOrder(trace: Trace, { groups }: Spaced): boolean {
   const isPair = (group: Group): boolean => group.filter((rtt) => rtt !== null).length > 1;
@@ -86,8 +86,8 @@ function isInOrder(trace: Trace, { groups }: Spaced): boolean {
 }
 
 /**
- * True if a flow met several routers at a hop, or if no flow has two answers at one hop, which would show that; of a
- * search, if it found a balancer by packet.
+ * True if a flow met several routers at a hop, or if no flow has two answers at one hop, which would show that. For a
+ * search for all paths, true if it found a balancer by packet.
  */
 function mayBePacketwise({ branching, probeResult }: Trace): boolean {
   if (branching.length > 0) return isPacketwise(branching);
@@ -96,7 +96,7 @@ function mayBePacketwise({ branching, probeResult }: Trace): boolean {
   return hops.some((hop) => new Set(hop).size > 1) || hops.every((hop) => hop.length < 2);
 }
 
-/** Longest difference of round-trip times to the target: those of the trace, and those of the groups. */
+/** Milliseconds between the shortest and the longest round trip to the target: in the trace or in the groups. */
 function spreadAtTarget(trace: Trace, groups: readonly Group[]): number {
   const hop = trace.steps[targetIndex(trace) ?? trace.steps.length - 1]?.hop;
   const own = (trace.probeResult.result.hops ?? []).find((one) => one.hop === hop)?.rtts ?? [];

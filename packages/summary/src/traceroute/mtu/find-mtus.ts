@@ -17,7 +17,10 @@ export interface BlackHole {
   readonly isCertain: boolean;
 }
 
-/** Large packets that vanish; without holes that only large pings or SYNs with data show. */
+/**
+ * Black holes for large packets, without those that only SYNs with data show, and those in which echo requests vanish
+ * while packets of the trace’s protocol arrive.
+ */
 export function blackHolesOf(traces: readonly Trace[]): readonly BlackHole[] {
   const certain = new Set(resultsOf(traces.filter(isHoleOfBoth)).map(({ probe }) => probe));
   return blackHoles(traces)

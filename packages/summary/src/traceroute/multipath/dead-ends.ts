@@ -2,7 +2,8 @@ import type { WayNode } from './ways.ts';
 
 /**
  * True if a search for all paths found a path that does not reach the target: its loss is not that of the other paths.
- * Behind a per-packet balancer all flows lose packets there, and no links show which node reaches the target.
+ * If the search found a per-packet balancer, only paths behind other balancers count: behind it all flows lose packets,
+ * and no links show which node reaches the target.
  */
 export function hasDeadEnd(nodes: readonly WayNode[]): boolean {
   const isOfFlows = ({ before }: WayNode): boolean =>

@@ -70,7 +70,7 @@ function idOf(node: WayNode, start: string): string {
   return `${node.kind === 'silent' ? 'silent' : 'private'}:${from}|${to}|${position}`;
 }
 
-/** The nodes without an address from here on, and the first one that has one. */
+/** Number of further nodes without an address in this direction, and the first node with one. */
 function walk(node: WayNode, where: 'before' | 'next'): { readonly count: number; readonly end: WayNode | undefined } {
   const seen = new Set([node]);
   for (let at: WayNode = node; ;) {

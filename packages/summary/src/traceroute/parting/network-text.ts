@@ -1,7 +1,7 @@
 import { asText } from '../../words.ts';
 import { stepText, type Step } from '../trace.ts';
 
-/** The network of the common router, or between which networks the paths part. */
+/** Where the paths part: in the network of the common router, between two networks, or `there` if neither is known. */
 export function partingNetworkText(at: Step, onward: Step | undefined): string {
   const [own, next] = [networkOf(at), networkOf(onward)];
   if (own === undefined) return next === undefined ? 'there' : `before ${next}`;

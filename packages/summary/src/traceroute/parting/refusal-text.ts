@@ -4,7 +4,7 @@ import { meaningOf, type PathRefusal } from '../refusals.ts';
 /** Maximum refusals that a sentence names. */
 const NAMED = 3;
 
-/** `hop 3, 192.0.2.9 tells fra-1 that a filter forbids the traffic (!X)`, of each router that refuses packets. */
+/** `hop 3, 192.0.2.9 tells fra-1 that a filter forbids the traffic (!X)`, for each sender of refusals. */
 export function refusalsText(refusals: readonly PathRefusal[]): string {
   const groups = Map.groupBy(refusals, ({ where, mark }) => `${where} ${mark}`);
   return listed(

@@ -56,7 +56,8 @@ export function outageOf(trace: Trace, all: readonly Trace[]): Outage | undefine
 }
 
 /**
- * True for each packet to the target's hop that was answered; older agents count refusals as answers of their senders.
+ * Whether each packet to the target's hop was answered. Refusals are not, although older agents list them as answers of
+ * their senders.
  */
 function answersOf({ responders, icmp }: Hop, indexes: readonly (number | null)[]): readonly boolean[] {
   const refuser = icmp?.from === undefined ? -1 : responders.findIndex(({ ip }) => ip === icmp.from);

@@ -17,7 +17,7 @@ interface ChangedHop {
 }
 
 interface RouteChange {
-  /** The first of the hops. */
+  /** The first hop that changed. */
   readonly hop: ChangedHop;
   /** Numbers of all hops that changed. */
   readonly hops: readonly number[];
@@ -54,8 +54,8 @@ export function isChangedPath(trace: Trace): boolean {
 }
 
 /**
- * The target’s hops in the order of rounds, of a final trace that reports them: if it first answered in a later round
- * or at several hops. Else empty.
+ * The target’s hops in the order of rounds. Empty for a pending trace, and if the target answered from the first round
+ * on at one hop, or the agent does not report them.
  */
 export function targetHopsOf({ isFinal, probeResult }: Trace): readonly TargetHop[] {
   return isFinal ? (probeResult.result.targetHops ?? []) : [];
@@ -63,7 +63,7 @@ export function targetHopsOf({ isFinal, probeResult }: Trace): readonly TargetHo
 
 type TargetHop = NonNullable<Trace['probeResult']['result']['targetHops']>[number];
 
-/** The hops of the path after its change between two rounds; all of them without a proved change. */
+/** The hops of the path after its change between two rounds; all hops without one proved change. */
 export function presentSteps(trace: Trace): readonly Step[] {
   const { rounds = 1, flows = [], hops = [] } = trace.probeResult.result;
   const moved = targetHopsOf(trace);

@@ -22,7 +22,7 @@ export interface Pause {
  * The one long silence of the target within the rounds, if neither chance nor a limit of answers explains it. Refused
  * packets are no silence.
  *
- * @param all the traces of the check: chance has as many occasions
+ * @param all the traces of the check: the more there are, the likelier one of them shows such a silence by chance
  */
 export function pauseOf(trace: Trace, all: readonly Trace[]): Pause | undefined {
   const { isFinal, steps, probeResult } = trace;

@@ -11,7 +11,7 @@ export interface Router {
   readonly rttMin: number | null;
 }
 
-/** Responders of a hop with a known address, that of the hop first. */
+/** Responders of a hop with a known address: first the one in the hop's `ip`, then the others by address. */
 export function routersOf(hop: Hop): readonly Router[] {
   const routers = new Map<string, Router>();
   for (const one of [hop, ...hop.responders]) {
