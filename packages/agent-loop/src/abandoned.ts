@@ -8,7 +8,7 @@ export type OnAbandoned = (id: string, listener: () => void) => () => void;
 /** Poll interval. Few jobs are watched, each with one small read. */
 const LOOK_EVERY_MS = 1_000;
 
-/** Watches jobs in Redis, whose agents have no right to subscribe. */
+/** Watches jobs by polling, because agents may not subscribe to channels of Redis. */
 export function pollAbandoned(isAbandoned: (id: string) => Promise<boolean>): OnAbandoned {
   return (id, listener) => {
     let isOver = false;

@@ -14,7 +14,7 @@ import { retried, untilReady } from './redis.ts';
 /** Takes jobs of a probe and reports their results; the job runner is a parameter. */
 export interface AgentLoop {
   /**
-   * Resolves when jobs are taken, even after a long outage of Redis, or when the loop was stopped.
+   * Resolves when jobs are taken, even after a long outage of Redis or the gateway, or when the loop was stopped.
    *
    * @throws if the job runner cannot be opened
    */
@@ -53,7 +53,7 @@ export interface AgentLoopOptions {
 const READ_CLOCK_EVERY_MS = 30_000;
 /** Time for the reports of interrupted jobs and the last results to reach Redis; longer than a typical stall. */
 const FAREWELL_MS = 3_000;
-/** Time to remove the heartbeat. */
+/** Longest wait for the removal of the heartbeat. */
 const LAST_BEAT_MS = 1_500;
 
 export function createAgentLoop(options: AgentLoopOptions): AgentLoop {

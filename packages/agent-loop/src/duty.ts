@@ -63,7 +63,7 @@ export function createDuty(link: RedisLink, queue: ProbeQueue, work: Work, optio
     log,
   });
   const readClock = async (): Promise<void> => {
-    // After a step forward, Redis expires the heartbeat; after one back, its lifetime is meaningless.
+    // If its clock steps forward, Redis expires the heartbeat early; if it steps back, too late.
     if (await clock.refresh()) await heartbeat.beat();
   };
   const { knows, adopt } = loop;

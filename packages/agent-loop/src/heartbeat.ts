@@ -7,7 +7,7 @@ export interface HeartbeatParts {
   /** Everything that may change between heartbeats. */
   readonly describe: () => Described;
   /**
-   * Writes the heartbeat with a lifetime; resolves with the one that it replaced.
+   * Writes the heartbeat with a lifetime; resolves with the one that it replaced, or null.
    *
    * @param isNews true if coordinators must be notified at once
    */
@@ -23,9 +23,9 @@ type Described = Omit<Heartbeat, 'v' | 'instance' | 'degraded' | 'announced'> & 
 };
 
 export interface HeartbeatWriter {
-  /** Writes one now, then after changes, and every `HEARTBEAT_EVERY_MS` without one. */
+  /** Writes a heartbeat now, then after changes, and every `HEARTBEAT_EVERY_MS` without a change. */
   readonly start: () => void;
-  /** Writes and announces one now, unless stopped, Redis is not ready or a write is under way. Never rejects. */
+  /** Writes and announces one now, unless stopped, Redis is not ready, or a write is under way. Never rejects. */
   readonly beat: () => Promise<void>;
   /** Stops, and removes the heartbeat if Redis is ready. Never rejects. */
   readonly stop: () => Promise<void>;
@@ -33,9 +33,9 @@ export interface HeartbeatWriter {
 
 /** Interval at which changes are detected, which needs no Redis command. */
 const LOOK_EVERY_MS = 1_000;
-/** Timers are inexact: a write that is due within half an interval is due. */
+/** Timers are inexact: a write that is due within half an interval counts as due. */
 const EARLY_MS = LOOK_EVERY_MS / 2;
-/** Minimum interval for changes of the load only, which changes constantly. */
+/** Minimum interval if only the running and taken jobs have changed, as they do constantly. */
 const LOAD_EVERY_MS = 2_000;
 /** Time for which another agent is reported after its heartbeat was found in place of this one's. */
 const TWIN_FOR_MS = 2 * HEARTBEAT_EVERY_MS + LOOK_EVERY_MS;
@@ -65,7 +65,7 @@ export function createHeartbeat(parts: HeartbeatParts): HeartbeatWriter {
   };
 
   const noteReplaced = (replaced: string | null): void => {
-    // The first replaces what an earlier agent left behind; later ones should replace our own.
+    // The first heartbeat may replace that of an earlier agent; later ones should replace those of this agent.
     if (last === undefined || replaced === null || instanceOf(replaced) === instance) return;
     const nowMs = performance.now();
     if (nowMs >= twinUntilMs) log.error(TWIN);

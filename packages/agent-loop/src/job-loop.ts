@@ -46,7 +46,7 @@ export interface JobLoop {
   readonly running: () => number;
   /** True for a job that this loop took, for at least five minutes. */
   readonly knows: (id: string) => boolean;
-  /** Runs an active job as if this loop had taken it, unless it knows it. */
+  /** Runs an active job as if this loop had taken it, unless the loop `knows` it. */
   readonly adopt: (id: string) => void;
   /** Counts up with each answer of the queue, refusals too: no restart of the agent would end those. */
   readonly turns: () => number;
@@ -60,7 +60,10 @@ export interface JobLoop {
 
 /** Longest wait for a job; must be shorter than the socket timeout of an agent's connection. */
 const IDLE_WAIT_SECONDS = 3;
-/** Timeout of each further take. A silently lost connection takes a job per pending take, so the sum must be small. */
+/**
+ * Timeout of each further take. On a connection that was lost silently, each pending take may take a job whose reply is
+ * lost, so the sum of the timeouts must be small.
+ */
 const FURTHER_WAIT_SECONDS = 0.25;
 /** Deviation from the requested wait that suggests a step of the clock of Redis, by which it ends waits. */
 const ODD_WAIT_MS = 500;
@@ -88,7 +91,10 @@ class Loop<J> implements JobLoop {
   private failures = 0;
   private refusalCode: string | undefined;
   private rest: NodeJS.Timeout | undefined;
-  /** When the last reply arrived, on the monotonic clock: Redis serves the waits one after the other. */
+  /**
+   * When the last reply arrived, on the monotonic clock: the next take begins to wait then, since Redis serves one at a
+   * time.
+   */
   private answeredMs = 0;
   private isTaking = false;
 

@@ -13,6 +13,7 @@ export interface LeftoverWatch {
 const LOOK_EVERY_MS = 2_000;
 /** Replies are lost only with a connection: this many polls after the last connection, polls become rare. */
 const LOOKS_AFTER_CONNECTING = 30;
+/** Number of intervals per poll from then on. */
 const SELDOM_LOOKS = 5;
 
 export function watchLeftovers(

@@ -134,7 +134,7 @@ class BoundedOutbox implements Outbox {
     this.options.onDropped(entry, reason);
   }
 
-  /** Drops a partial result for which a newer one of the same check is queued. */
+  /** Drops a partial result if a newer result of the same check is queued. */
   private dropOvertaken(check: string): void {
     if (this.isAllInFlight()) return;
     for (const [entry, slot] of this.slots) {

@@ -14,7 +14,7 @@ export interface Pace {
    * @param gathered number of combined results
    */
   readonly noteGathered: (gathered: number) => void;
-  /** True while a signal waits for others to join it. */
+  /** True while signals are delayed so that several can be combined. */
   readonly isDense: () => boolean;
 }
 

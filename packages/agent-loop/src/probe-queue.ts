@@ -20,7 +20,7 @@ export interface QueuedJob {
 export interface ProbeQueue extends JobSource<QueuedJob> {
   /** Ids of active jobs, whichever agent took them. */
   readonly active: () => Promise<readonly string[]>;
-  /** Whether there is such a job, taken or not. */
+  /** Whether the queue has this job, taken or not. */
   readonly exists: (id: string) => Promise<boolean>;
   /** Whether the coordinator has noted that no client follows the check of an active job any more. */
   readonly isAbandoned: (id: string) => Promise<boolean>;
@@ -72,7 +72,7 @@ export function openQueue({ probeId, redis, blocking, writing }: ProbeQueueOptio
       const { name, data, timestamp } = await redis.hgetall(`${prefix}${id}`);
       const isThere = name !== undefined || data !== undefined;
       if (isThere) return { id, name: name ?? '', data: parse(data), timestamp: Number(timestamp) };
-      // It was removed meanwhile.
+      // The job was removed after it was taken.
       await discard([id]);
       return undefined;
     },

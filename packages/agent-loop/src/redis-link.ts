@@ -57,7 +57,7 @@ export function openRedisLink(options: RedisLinkOptions): RedisLink {
   const shared = {
     url: options.redisUrl,
     certificates: options.redisCertificates,
-    // All keys of a probe have the same hash tag.
+    // Any key of the probe serves: all have the same hash tag, hence the same node of a cluster.
     keyInUse: redisKeys.results(probeId),
     log,
   };

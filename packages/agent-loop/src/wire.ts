@@ -44,7 +44,7 @@ export function heartbeatKey(probeId: string, redis: Redis): Pick<HeartbeatParts
     isReady: () => redis.status === 'ready',
     write: async (json, isNews) => {
       const replaced = redis.set(key, json, 'PX', HEARTBEAT_TTL_MS, 'GET');
-      // Coordinators read heartbeats without it too, only later.
+      // The announcement may fail: coordinators also poll heartbeats, only later.
       if (isNews) announce().catch(() => undefined);
       return replaced;
     },

@@ -47,7 +47,7 @@ export function networkText(bytes: Uint8Array, length: number): string {
   return `${addressText(masked)}/${length}`;
 }
 
-/** Without a regular expression, whose match would be an object to collect. */
+/** Uses no regular expression, because each match would allocate an object. */
 function readDottedQuad(text: string): readonly number[] | undefined {
   const octets: number[] = [];
   let octet: number | undefined;

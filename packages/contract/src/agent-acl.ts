@@ -28,8 +28,8 @@ export function agentCommands(): ReadonlySet<string> {
 
 /**
  * Rights of an agent's Redis user: `ACL SETUSER` arguments that start from an empty rule set, without `on` or a
- * password. Selectors (Redis 7) give each command its own keys. An agent moves and removes jobs but cannot add them,
- * and reads with `HGETALL` instead of `HMGET`: coordinators alone decide how much one command can return.
+ * password. Selectors (Redis 7) restrict each command to certain keys. An agent moves and removes jobs but cannot add
+ * them, and reads with `HGETALL` instead of `HMGET`: coordinators alone decide how much one command can return.
  */
 export function agentRights(probe: string, { cluster = false } = {}): readonly string[] {
   const queue = `${redisKeys.queuePrefix(probe)}:${JOB_QUEUE}:`;

@@ -22,7 +22,7 @@ export const COMPRESS_ABOVE_BYTES = 1024;
 
 /** Maximum bytes of a screenshot in one frame. */
 export const SCREENSHOT_PIECE_BYTES = 32 * 1024;
-/** Maximum pieces of a screenshot that are sent and not acknowledged: a result on the connection waits for few. */
+/** Maximum pieces of a screenshot that are sent and not acknowledged: a result on the connection waits behind them. */
 export const SCREENSHOT_PIECES_IN_FLIGHT = 2;
 
 /** Reasons for which a gateway closes a connection; RFC 6455 section 7.4.2 leaves 4000 to 4999 to applications. */

@@ -45,7 +45,7 @@ const load = Type.Object(loadFields, { additionalProperties: false, description:
 
 /**
  * Heartbeat, written by the agent or by its gateway when it changes, and again while it does not change. Its content is
- * the agent's claim, but for what a gateway adds. Unknown fields are allowed, since an agent may run a later release
+ * the agent's claim, except what a gateway adds. Unknown fields are allowed, since an agent may run a later release
  * than its coordinators.
  */
 export const heartbeatSchema = Type.Object({

@@ -4,7 +4,7 @@ import { Type, type TProperties, type TSchema } from './type.ts';
 /** The request of a check, as anyone with its id can read it. */
 export interface PublicRequest {
   readonly options?: Readonly<Record<string, unknown>> | undefined;
-  /** Names of the options that are withheld, and `rules`. */
+  /** Names of the options that are withheld, and `rules` if the request has them. */
   readonly withheld?: readonly string[] | undefined;
   /** Fields of the check type. */
   readonly [field: string]: unknown;

@@ -11,7 +11,7 @@ export interface Traffic {
 /** Traffic with a cost of 1. */
 export type TrafficUnit = Traffic;
 
-/** Unit of the client limit: with default options, a check of each type costs 1, and a traceroute 2. */
+/** Unit of the client limit: with default options, a traceroute costs 2, a check of any other type 1. */
 export const CLIENT_UNIT: TrafficUnit = { packets: 144, bytes: 256 * 1024 };
 /** Unit of the target limits and of the per-probe network limits. */
 export const TARGET_UNIT: TrafficUnit = { packets: 48, bytes: 256 * 1024 };

@@ -150,7 +150,7 @@ describe('probes that measured both families', () => {
     expect(findings[0]!.text).toMatch(
       /^IPv4 fails from all 3 probes that measured it: .*\. fra-1 measured IPv4 alone, and 2 others have an answer over IPv6\.$/,
     );
-    // IPv4 works from the other probe here.
+    // Here IPv4 works from the other probes.
     expect(of(overBoth(4, [true, true])).findings.map(({ code }) => code)).toContain('down_one_probe');
   });
 

@@ -111,9 +111,8 @@ function evidenceOf(type: string, probeResult: ProbeResult, all: readonly ProbeR
  * Evidence of a trace that did not reach the target.
  *
  * - If the target answered echo requests: `up` if a limit of its answers may explain the silence, else `impaired`.
- * - Otherwise a loop means `down`.
- * - `silent` if the time limit ended the trace before it sent `fullTtlAsked` packets per flow with the full TTL, if the
- *   target answered another trace of the probe, or if it may limit its answers (`answersSome`, `limitsAnswers`).
+ * - Otherwise, without a loop: `silent` if the time limit ended the trace before it sent `fullTtlAsked` packets per
+ *   flow with the full TTL, if the target answered another trace of the probe, or if it may limit its answers.
  * - `down` in all other cases.
  */
 function unreachedEvidence(result: SparseResultOf<'traceroute'>, all: readonly ProbeResult[]): Evidence {

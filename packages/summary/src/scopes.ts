@@ -114,9 +114,7 @@ function isOfBothFamilies(probeResult: ProbeResult): boolean {
   return unique(askedAddresses(probeResult).map((address) => String(address.includes(':')))).length > 1;
 }
 
-/**
- * True if a failing probe and another one asked the same address: addresses do not distinguish the failing ones then.
- */
+/** True if a failing probe and another one asked the same address, which then does not distinguish them. */
 function shareAddress(down: readonly ProbeResult[], up: readonly ProbeResult[]): boolean {
   const others = new Set(up.flatMap(askedAddresses));
   return down.flatMap(askedAddresses).some((address) => others.has(address));

@@ -7,7 +7,7 @@ const COMPRESSED = 1;
 /** First byte of a binary frame with a piece of a screenshot. */
 const PIECE = 2;
 
-/** Size of the head of a piece: its type, the number of the message, and that of the upload. */
+/** Bytes of the head of a piece: one for its type, four for the number of the message, four for that of the upload. */
 const PIECE_HEAD_BYTES = 9;
 
 export interface UploadPiece {

@@ -282,7 +282,7 @@ describe('an agent at a gateway', () => {
       await pinged;
       // By the next ping the agent has read the pong.
       await once(bed.peers[0]!.socket, 'ping');
-      // The older connection is closed everywhere as soon as a gateway accepts a proof of the same process.
+      // As soon as a gateway accepts a proof of the same process, all gateways close its older connections.
       bed.peers[0]!.socket.close(4409);
       bed.peers[1]!.send({ t: 'welcome', v: 1, state: 'approved' });
       await until(() => messages(bed.peers[1], 'status').length > 0);

@@ -15,7 +15,7 @@ const LOOK_AT_STATUS_EVERY_MS = 2_000;
 const READ_CLOCK_EVERY_MS = 60_000;
 /** Time for the reports of interrupted jobs and the last results to reach the gateway. */
 const FAREWELL_MS = 3_000;
-/** Wait of a draining agent before it closes the connection: the gateway sends jobs for another `LAST_JOBS_MS`. */
+/** Wait of a draining agent for its last jobs: the gateway sends jobs for another `LAST_JOBS_MS`. */
 const AWAIT_JOBS_MS = LAST_JOBS_MS + 500;
 const MAX_REASONS = 16;
 const MAX_REASON = 256;

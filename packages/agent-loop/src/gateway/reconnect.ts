@@ -33,6 +33,7 @@ const ANOTHER_MS = 2_000;
  */
 const SILENCE_PART = 6;
 const REFUSED_MS = { least: 15_000, most: 30_000 } as const;
+/** Largest factor by which repeated refusals of the key lengthen the pause. */
 const LONGEST_REFUSED = 10;
 
 /**

@@ -19,6 +19,7 @@ export interface AgentIdentity {
   readonly probeId: () => string;
   /** Signs a challenge with a counter that was not used before. */
   readonly answer: (nonce: string) => Promise<AgentHello['proof']>;
+  /** To be called when a gateway has accepted the proof. Rejects if the key cannot be stored. */
   readonly confirmed: () => Promise<void>;
   /**
    * After a refusal: reconnect after the usual delay (`retry`) or the longer one of a refusal (`wait`), or stop

@@ -106,10 +106,7 @@ function passingRefusals(trace: Trace): readonly PathRefusal[] {
   });
 }
 
-/**
- * The first round that reached the target, as text; undefined if that is unknown or round 1, or if the target answered
- * packets with the full TTL.
- */
+/** `round 3 of 10`: the first that reached the target; undefined if unknown or 1, or if the full TTL was answered. */
 function lateStart({ probeResult: { result }, fullTtl }: Trace): string | undefined {
   const [first] = result.targetHops ?? [];
   const isKnown = fullTtl?.rtts.some((rtt) => rtt !== null) === true;
