@@ -271,8 +271,7 @@ describeWithOpenssl('HTTP/2 by ALPN (skipped without the openssl command)', () =
     const outcome = await checkOf(`https://good.test:${port}/`, { options }, context());
 
     expect(outcome).toMatchObject({ result: 'success', bodyBytes, truncated: true });
-    // More than the body, the server counts what the stream's window allows, and data that it has buffered but not
-    // sent.
+    // The server also counts what the stream's window allows, and what it has buffered but not sent.
     expect(sent).toBeLessThanOrEqual(bodyBytes + 65_536);
   });
 

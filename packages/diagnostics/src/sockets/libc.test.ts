@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 
 /**
- * Frees every other one of many small pieces: those that remain, in between and above, keep malloc from returning the
+ * Frees every other group of small pieces: those that remain, in between and above, keep malloc from returning the
  * memory.
  */
 const PROGRAM = `

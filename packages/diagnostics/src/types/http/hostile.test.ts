@@ -105,7 +105,7 @@ describe('a flood by HTTP/1.1', () => {
     await ended.promise;
 
     expect(outcome.error).toMatchObject({ code: 'http_too_many_interim' });
-    // More blocks than the buffers of both sockets take were not sent.
+    // The server could send only as many blocks as the buffers of both sockets take.
     expect(sent.blocks).toBeLessThan(969);
   });
 });
