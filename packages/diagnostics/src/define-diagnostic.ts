@@ -2,7 +2,7 @@ import { paramsOverFamily, wantsBothFamilies, type AnyCheckType, type Family, ty
 
 import type { Diagnostic, DiagnosticContext, Outcome, PartialFields } from './diagnostic.ts';
 
-/** Codes of failures by which a family had nothing to measure. */
+/** Codes of failures that mean that there was nothing to measure over a family. */
 const ABSENT: ReadonlySet<string | undefined> = new Set(['dns_no_address', 'family_unavailable']);
 
 /** A diagnostic whose run measures over both address families if its parameters ask for them. */

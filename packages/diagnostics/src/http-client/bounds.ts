@@ -13,8 +13,9 @@ export const MAX_KEPT_HEADER_BYTES = 8 * 1024;
  */
 export const MAX_RECEIVED_BEFORE_HEAD = 64 * 1024;
 /**
- * Limit of received bytes for a response with a body of this size: three quarters of it and 32 KiB in addition, at most
- * 80 KiB, because with chunked coding a chunk of eight bytes takes thirteen; at least `MAX_RECEIVED_BEFORE_HEAD`.
+ * Limit of received bytes for a response with a body of this size. In addition to the body it allows 32 KiB and three
+ * quarters of the size, together at most 80 KiB: with chunked coding a chunk of eight bytes takes thirteen. In all it
+ * is at least `MAX_RECEIVED_BEFORE_HEAD`.
  */
 export const mostReceived = (bodyBytes: number): number =>
   Math.max(MAX_RECEIVED_BEFORE_HEAD, bodyBytes + Math.min(80 * 1024, 32 * 1024 + 0.75 * bodyBytes));

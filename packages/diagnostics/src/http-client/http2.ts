@@ -91,7 +91,7 @@ function opening({ url, method, headers, host = url.host, body, maxBodyBytes }: 
       0,
       settings([ENABLE_PUSH, 0], [INITIAL_WINDOW_SIZE, window], [MAX_HEADER_LIST_SIZE, MAX_HEAD_BYTES]),
     ),
-    // The connection's window is the stream's, but cannot be smaller than the initial one.
+    // The window of the connection is as large as that of the stream, but never smaller than the initial one.
     writeFrame(frameTypes.windowUpdate, 0, 0, uint32(Math.max(1, windowFor(maxBodyBytes) - DEFAULT_WINDOW))),
     ...headFrames(block, body === undefined),
     ...(body === undefined ? [] : [writeFrame(frameTypes.data, flags.endStream, STREAM, Buffer.from(body))]),

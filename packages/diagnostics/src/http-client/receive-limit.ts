@@ -2,11 +2,11 @@ import type { Socket } from 'node:net';
 
 import type { ReceiveWindow } from '../sockets/receive-window.ts';
 
-/** Initial receive window of the kernel, which cannot be reduced later. */
+/** Receive window with which a connection begins; it cannot be reduced later. */
 const FIRST_WINDOW_BYTES = 64 * 1024;
 /** Overhead of a body: TLS records, chunk sizes, trailers. */
 const OVERHEAD_BYTES = 8 * 1024;
-/** Segments on loopback have 64 KiB: with a smaller window, the sender waits for a timer. */
+/** Addresses of loopback, where segments have up to 64 KiB: with a smaller window the sender would wait for a timer. */
 const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/;
 
 /**

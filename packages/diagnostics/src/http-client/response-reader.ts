@@ -27,7 +27,7 @@ export interface ResponseSink {
   readonly head: (head: Head) => void;
   readonly body: (bytes: Uint8Array) => void;
   readonly end: () => void;
-  /** Called instead of `end` if the body ended with the connection, which was not closed orderly. */
+  /** Called instead of `end` if the body ended with the connection, and TLS ended without close_notify. */
   readonly cut: () => void;
   readonly fault: (fault: ResponseFault) => void;
   /** May be called more than once for a code. */

@@ -37,8 +37,8 @@ export interface FirstOptions {
 }
 
 /**
- * Connects to the first `MAX_CANDIDATES` candidates of an admitted name in turn, until one accepts, the probe itself
- * is the reason for a failure, or the signal aborts. The policy allowed each of them.
+ * Connects to the first `MAX_CANDIDATES` candidates of an admitted name in turn, until one accepts, the probe itself is
+ * the reason for a failure, or the signal aborts. The target policy has allowed every candidate.
  */
 export async function connectFirst(
   target: Target,

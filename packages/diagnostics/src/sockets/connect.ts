@@ -104,7 +104,10 @@ export function connectPinned(
   });
 }
 
-/** Outside of `connectPinned`: a closed socket stays in memory for some time, and would keep a closure of the check. */
+/**
+ * Defined outside of `connectPinned`: a closed socket stays in memory for some time, and with a closure it would keep
+ * the check there too.
+ */
 function ignore(): void {
   // `fail` has handled the error of a handshake.
 }

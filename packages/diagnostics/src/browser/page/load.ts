@@ -25,7 +25,8 @@ export interface Loading {
 /**
  * Resolves when there is something to show, complete or not.
  *
- * @param leftMs for the page to load; what is left of it, or `LEAST_SETTLE_MS` if that is more, to show its content
+ * @param leftMs milliseconds for the page to load; what then remains, at least `LEAST_SETTLE_MS`, is for its content to
+ *   settle
  * @throws the error of the navigation if it failed, or Error if the browser has ended
  */
 export async function loadPage(page: Page, traffic: PageTraffic, url: URL, leftMs: number): Promise<Loading> {
@@ -33,7 +34,7 @@ export async function loadPage(page: Page, traffic: PageTraffic, url: URL, leftM
   const neverDrawn = undrawn(page);
   const requests = watchRequests(page, traffic);
   const complete = isLoaded(page, url, leftMs).then(async (loaded) => {
-    // A page that has not loaded has used up its time.
+    // A page that has not finished loading has used up its time, and is not awaited any further.
     if (loaded) await settle(page, requests, Math.max(LEAST_SETTLE_MS, startedMs + leftMs - performance.now()));
   });
   await Promise.race([complete, requests.tooMany]);

@@ -20,7 +20,7 @@ export interface Rendering {
 
 const SLICES = 10;
 const SLICE_MS = 100;
-/** Longest wait for an answer of the page, whose script may be running. */
+/** Longest wait for an answer of the page, which cannot answer while its script runs. */
 const ANSWER_MS = 2_000;
 
 /** Counts changes of text and elements, but not of attributes, which animation scripts change all the time. */

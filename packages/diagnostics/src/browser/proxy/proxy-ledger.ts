@@ -63,7 +63,7 @@ class ProxyLedger implements Ledger {
   private readonly limits: ProxyLimits;
   private readonly signal: AbortSignal;
   private readonly charge: ChargeBytes;
-  /** By host and port, for the whole screenshot: none is asked for again. */
+  /** Admissions by host and port, each requested once for the whole screenshot. */
   private readonly admissions = new Map<string, Promise<Admission>>();
   private readonly failures = new Map<string, Failure>();
   private readonly open = new Set<Socket>();

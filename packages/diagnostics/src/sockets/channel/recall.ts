@@ -6,7 +6,10 @@ const MAX_RECALL_MS = 0xffff;
 /** Added because a request may wait this long for the packet process, which looks back from the request's arrival. */
 const SLACK_MS = 1_000;
 
-/** The time to recall in a request. A watch that recalls nothing gets no slack: the port may have been another's. */
+/**
+ * The time to recall in a request. A watch that recalls nothing gets no slack, because another socket may have had its
+ * port before.
+ */
 export function recallWithSlack(recallMs: number): number {
   return recallMs === 0 ? 0 : Math.min(MAX_RECALL_MS, Math.ceil(recallMs) + SLACK_MS);
 }

@@ -81,7 +81,7 @@ export function openKernelReceiver(
 
   const drain: KernelReceiver['drain'] = (onPacket) => {
     for (let count = 0; count < MAX_PER_CALL && isOpen; count += 1) {
-      // The call overwrites both lengths with the filled size.
+      // recvmsg overwrites both lengths with the sizes that it has filled.
       memory.view.setUint32(8, NAME_BYTES, true);
       memory.view.setBigUint64(40, BigInt(CONTROL_BYTES), true);
       const bytes = libc.recvmsg(descriptor, memory, LINUX.MSG_DONTWAIT);

@@ -8,7 +8,10 @@ import { addressBytes, addressText } from '@vantage/contract/address';
 /** Names and addresses in a certificate. */
 export interface ServerNames {
   readonly commonName: string | null;
-  /** Alternative names of the kinds `dNSName` and `iPAddress`; the only ones that count. */
+  /**
+   * Alternative names of the kind `dNSName`. They, and the `addresses` of the kind `iPAddress`, are the only ones that
+   * count.
+   */
   readonly names: readonly string[];
   readonly addresses: readonly Uint8Array[];
 }

@@ -42,7 +42,7 @@ export function chromiumFaults({ path, anchors, isSigning }: Shown): ChromiumFau
 
 /** Curves that Chromium accepts in signatures of certificates. */
 const CURVES = ['prime256v1', 'secp384r1', 'secp521r1'];
-/** Curves that it accepts in signatures of a handshake: it does not offer `ecdsa_secp521r1_sha512`. */
+/** Curves that Chromium accepts in signatures of a handshake: it does not offer `ecdsa_secp521r1_sha512`. */
 const HANDSHAKE_CURVES = CURVES.slice(0, 2);
 
 function leafKeyFault(certificate: Certificate): string | null {

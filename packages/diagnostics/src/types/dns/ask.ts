@@ -12,7 +12,7 @@ export interface AskOptions {
   readonly waitsMs: readonly number[];
   readonly trust: TrustStore;
   readonly userAgent: string;
-  /** Reads the ICMP errors that the kernel keeps from a UDP socket. */
+  /** Reads the ICMP errors that the kernel does not report to a UDP socket. */
   readonly icmp: IcmpContext;
 }
 

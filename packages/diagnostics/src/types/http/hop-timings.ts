@@ -29,7 +29,7 @@ export interface StepRecord {
   readonly done: (phase: Phase, ms: number) => void;
   /** Records a phase that was broken off: its time counts into the total and, if `retry` follows, into `retries`. */
   readonly broken: (ms: number) => void;
-  /** Sums up the timings since name resolution, which belong to an abandoned attempt, in `retries`. */
+  /** Moves the timings since name resolution, which belong to an abandoned attempt, into `retries`. */
   readonly retry: () => void;
   readonly add: (fields: HttpFields) => void;
   readonly end: (failure: Failure | null) => Step;

@@ -179,7 +179,10 @@ class PingSession {
     this.onProgress();
   }
 
-  /** A reply may be delivered before the send time of its request, without which it has no RTT. */
+  /**
+   * Ends once each packet has a reply and a send time: a reply may be delivered before the send time of its request,
+   * without which it has no RTT.
+   */
   private endIfComplete(): void {
     const { plan, state } = this;
     const isComplete = state.packets.every(({ sentMs, replies }) => sentMs !== null && replies.length > 0);

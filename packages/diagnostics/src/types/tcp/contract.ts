@@ -34,11 +34,14 @@ export const MAX_DIALOGUE_STEPS = 32;
 /** Limit of one line to send, characters. */
 export const MAX_SEND_LENGTH = 1_024;
 /**
- * Limit of the bytes that the target sends in a dialogue up to a start of TLS or its end, and of all that the probe
- * sends.
+ * Limit of the bytes that the target sends before a start of TLS or the end of a dialogue, and of all bytes that the
+ * probe sends.
  */
 export const MAX_DIALOGUE_BYTES = 65_536;
-/** Segments of a TLS handshake and of the dialogue, and data that the target has sent when the connection is closed. */
+/**
+ * Traffic of a TLS handshake and a dialogue, with the data that the target has sent by the time the connection is
+ * closed.
+ */
 const DIALOGUE_TRAFFIC = { packets: 36, bytes: 128 * 1024 + 2 * MAX_DIALOGUE_BYTES };
 
 const expression = Type.String({ maxLength: MAX_EXPRESSION_LENGTH });

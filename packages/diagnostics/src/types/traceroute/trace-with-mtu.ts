@@ -52,7 +52,8 @@ export function planOf(
     budgetMs: remainingMs - NAMES_MS - RESERVE_MS - roundsMs - reservedMs,
     reservedMs,
     caughtUp: () => packets.sourceFor(target.address),
-    // The search sends no unnecessary packet, and asks other flows before the silent hops of the first one.
+    // Before a search for all paths the trace sends no unnecessary packet: the search asks other flows before the
+    // silent hops of the first one.
     ...(isOfAllFlows ? { window: 1, endsInSilence: true } : {}),
   };
 }

@@ -21,7 +21,7 @@ export type UdpAsked = Asked & {
 };
 
 export interface UdpOptions {
-  /** Time to wait after each transmission; there are as many as waits. */
+  /** Time to wait after each transmission, milliseconds; there are as many transmissions as waits. */
   readonly waitsMs: readonly number[];
   readonly icmp: IcmpContext;
 }

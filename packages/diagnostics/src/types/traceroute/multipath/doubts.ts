@@ -7,7 +7,7 @@ const TRIES = 3;
 const PROOFS = 3;
 /** Most packets to a slot; without a proof its silence says nothing. */
 const MOST_TRIES = 8;
-/** Number of suspected slots at one vertex that were answered after all, from which on its silence proves nothing. */
+/** Once this many suspected slots at one vertex were answered after all, its silence proves nothing. */
 const MOST_WRONG = 2;
 /** Time within which a packet to the control must follow, milliseconds. */
 const CONTROL_MS = 500;
@@ -75,7 +75,7 @@ export function doubtsByPacket(slots: readonly Slot[], isSilent: (slot: Slot) =>
   return { doubtful: new Set(silent), fresh: silent.filter(({ packets }) => packets.length < TRIES), tests: [] };
 }
 
-/** The slots to be probed for tests, in this order. */
+/** The slots to be probed for tests: first the suspected ones, then their controls. */
 export function slotsOfTests(tests: readonly SilenceTest[]): readonly Slot[] {
   const now = tests.slice(0, TESTS);
   return [...now.map(({ suspected }) => suspected), ...new Set(now.map(({ control }) => control))];

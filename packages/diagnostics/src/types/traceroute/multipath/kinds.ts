@@ -8,8 +8,8 @@ const BITS_IF_PACKETWISE = 12;
 /** Repeats of a flow past one router before new flows are probed. */
 const EARLY_REPEATS = 2;
 /**
- * Number of changes in the answers to one flow past a vertex from which on it counts as choosing by packet. A route that
- * changes during the search changes the answers to each flow once.
+ * A vertex past which the answers to one flow changed this often counts as choosing by packet. A route that changes
+ * during the search changes the answers to each flow once.
  */
 const CHANGES = 2;
 /** Packets to a per-packet balancer itself: a second router there would be missed in one of 2^15 cases. */

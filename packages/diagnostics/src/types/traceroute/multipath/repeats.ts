@@ -1,9 +1,8 @@
 import { answersIn, isEnd, type Slots } from './slots/slots.ts';
 
 /**
- * For each address that answers at two hops of one way, the hops of the second place: two routers may have one address,
- * and one may answer for the next hop as well. The way goes on elsewhere from the second place; on a circle it would
- * not.
+ * For each address that answers at two hops of one path, the later hops: two routers may share an address, or one may
+ * also answer for the next hop. From the later hop the path goes on differently; on a circle it would repeat itself.
  */
 export type Repeats = ReadonlyMap<string, ReadonlySet<number>>;
 

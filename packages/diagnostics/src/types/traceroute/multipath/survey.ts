@@ -131,7 +131,7 @@ class Surveyor {
     return slots.filter((slot) => !doubtful.has(slot));
   }
 
-  /** A flow that its router refuses is a sample of that router, but shows no next hop. */
+  /** A flow that a router refuses counts as a sample of that router, but shows no next hop. */
   private noteRefused(slot: Slot): [] {
     const { flow, ttl } = slot;
     const barred = this.barred.get(flow);

@@ -94,7 +94,7 @@ describe.each(cases)('a flow of $protocol over IPv$family', ({ family, protocol 
     expect(changes(destination, destination, () => undefined)).toEqual(['source']);
     expect(changes(source, destination, (quoted) => (quoted[at]! ^= 0x5a))).toEqual(isKnown ? ['checksum'] : []);
     expect(changes(source, destination, (quoted) => quoted.fill(0, at, at + 2))).toEqual([]);
-    // A SYN has no room for what would prove that it is the same one.
+    // A SYN has no room for a cookie, which would prove that it is the same packet.
     expect(changes(source, source, () => undefined)).toEqual(protocol === 'tcp' ? undefined : ['destination']);
   });
 

@@ -92,7 +92,7 @@ function isMeshed(vertex: Vertex, group: readonly Vertex[]): boolean {
   );
 }
 
-/** True if only silence follows a vertex, and answers follow another one: few packets may be lost. */
+/** True if only silence follows a vertex, while answers follow another one: with few samples this may be loss. */
 function isSilentAlone({ seenNext }: Vertex, group: readonly Vertex[]): boolean {
   const isAnswered = ({ seenNext: other }: Vertex): boolean => [...other.keys()].some((seen) => seen !== SILENT);
   return seenNext.size === 1 && seenNext.has(SILENT) && group.some(isAnswered);

@@ -39,9 +39,9 @@ export function roundSchedule(first: number, last: number, rounds: number, maxPa
 }
 
 /**
- * Place of a hop in a round: its own, or exchanged with that of a neighbour, the lower one in one round and the upper
- * one in the next. The last hop keeps its place, and its neighbour comes after it instead. The first hop begins each
- * round.
+ * Place of a hop in a round: its own, or exchanged with that of a neighbour, which is the lower one in one round and
+ * the upper one in the next. The first hop begins each round, and the last hop keeps its place: its neighbour comes
+ * after it instead.
  *
  * @param position of the hop, from 0
  */

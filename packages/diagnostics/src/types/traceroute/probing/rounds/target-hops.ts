@@ -17,7 +17,10 @@ const FRESH_ROUNDS = 2;
 /** What the rounds so far show of the distance of the target. */
 export interface TargetHops {
   readonly hops: readonly TargetHop[];
-  /** The present hop; null if the target never answered, or if a router answers there since and the target no more. */
+  /**
+   * The present hop; null until the target has answered, and from an answer of a router at its hop on until it answers
+   * again.
+   */
   readonly now: number | null;
 }
 
