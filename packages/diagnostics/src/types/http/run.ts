@@ -158,10 +158,7 @@ function statusFailure({ head }: Step): Failure | null {
   return no('http_status', `The target answered with status ${head.statusCode}.`);
 }
 
-/**
- * After a redirect, a refusal by the target policy is the target's fault, and the message of a failure at another
- * origin names that origin.
- */
+/** After a redirect, a refusal by the policy is the target's fault, and the message of a failure names another origin. */
 function fromRedirect(failure: Failure, redirects: Redirects, url: URL): Failure {
   const { origin } = url;
   const [first] = redirects;
