@@ -22,9 +22,10 @@ export default {
     ...(project === 'unit' ? {} : { globalSetup: '<rootDir>/infra/jest/bundle.mjs' }),
     testMatch: suites.map((suite) => `<rootDir>/${suite}`),
   })),
-  // Suites of `lab` and `service` spend much of their time waiting for other processes. With three workers for each
-  // processor, browsers, which run at a lower priority, get so little time on a slow machine that their suites fail.
-  maxWorkers: 2 * Math.min(availableParallelism(), 4),
+  // Suites that compute also wait for other processes, half of their time. With three workers for each processor,
+  // browsers, which run at a lower priority, get so little time on a slow machine that their suites fail. Suites that
+  // mostly wait have workers apart (`infra/jest/runner.mjs`).
+  maxWorkers: Math.ceil(1.5 * Math.min(availableParallelism(), 4)),
   testSequencer: '<rootDir>/infra/jest/sequencer.mjs',
   reporters: ['default', '<rootDir>/infra/jest/closing-line.mjs'],
   // Far more than any test takes: machines may be busy or stall.

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
@@ -87,6 +87,21 @@ it('starts a process', async () => {
   expect(await outcome(async (program) => promised(program))).toMatch(${expected});
 });`;
 
+/** A suite that `long-suites.mjs` lists as waiting, which fails, and suites that pass only if it runs next to them. */
+const WAITS = 'infra/netlab/mtu.test.ts';
+const APART = {
+  [WAITS]: `import { writeFileSync } from 'node:fs';
+  it('has started', () => { writeFileSync('started', ''); throw new Error('by one that waits'); });`,
+  ...Object.fromEntries(
+    ['a', 'b', 'c'].map((name) => [
+      `apart-${name}.test.ts`,
+      `import { existsSync } from 'node:fs';
+      import { setTimeout as wait } from 'node:timers/promises';
+      it('runs next to it', async () => { while (!existsSync('started')) await wait(20); }, 60_000);`,
+    ]),
+  ),
+};
+
 interface Report {
   readonly numTotalTests: number;
   readonly numPassedTests: number;
@@ -94,7 +109,7 @@ interface Report {
   readonly testResults: readonly { readonly name: string; readonly status: string; readonly message: string }[];
 }
 
-describe('suites in one worker of Jest', () => {
+describe('suites in workers of Jest', () => {
   let folder: string;
   const failing = new Map(FAILING.map(([, source], index) => [`failing-${letter(index)}.test.ts`, JEST + source]));
   const passing = new Map(
@@ -118,14 +133,16 @@ export default class ByPath extends Sequencer {
   sort(tests) { return tests.toSorted((a, b) => (a.path < b.path ? -1 : 1)); }
 }`,
     };
-    for (const [name, source] of [...failing, ...passing, ...Object.entries(modules)]) {
+    const apart = Object.entries(APART).map(([name, source]) => [name, JEST + source] as const);
+    for (const [name, source] of [...failing, ...passing, ...apart, ...Object.entries(modules)]) {
+      mkdirSync(dirname(join(folder, name)), { recursive: true });
       writeFileSync(join(folder, name), source);
     }
   });
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  function run(projects: Readonly<Record<string, string>>): Report {
+  function run(projects: Readonly<Record<string, string>>, workers = 1): Report {
     const place = (file: string): string => join(import.meta.dirname, file);
     const config = {
       testSequencer: join(folder, 'by-path.mjs'),
@@ -140,7 +157,7 @@ export default class ByPath extends Sequencer {
       })),
     };
     const program = join(repository, 'node_modules/jest/bin/jest.js');
-    const words = ['--json', '--maxWorkers=1', '--config', JSON.stringify(config), '--rootDir', folder];
+    const words = ['--json', `--maxWorkers=${workers}`, '--config', JSON.stringify(config), '--rootDir', folder];
     const { stdout, stderr } = spawnSync(process.execPath, [program, ...words], {
       cwd: folder,
       encoding: 'utf8',
@@ -171,6 +188,16 @@ export default class ByPath extends Sequencer {
     const { testResults } = run({ lab: '*-lab.test.ts', unit: '*-unit.test.ts' });
 
     expect(testResults.map(({ message }) => message)).toEqual(['', '', '']);
+  });
+
+  it('run next to suites that mostly wait, which have more workers', () => {
+    const { testResults } = run({ apart: 'apart-*.test.ts', waiting: WAITS }, 3);
+
+    const others = ['', '', ''];
+    expect(testResults.map(({ message }) => message)).toEqual([
+      ...others,
+      expect.stringContaining('by one that waits'),
+    ]);
   });
 });
 
