@@ -27,7 +27,7 @@ export async function screenshotFileFault(file: string): Promise<string | undefi
 /**
  * Writes the screenshot of a check to a file.
  *
- * @returns the fault if no probe took one, or if the file cannot be written
+ * @returns the fault if no probe took one, or if the file cannot be written; undefined if it was written
  */
 export async function saveScreenshotOf(check: CheckOf<CheckTypeName>, file: string): Promise<Fault | undefined> {
   const png = screenshotOf(check);

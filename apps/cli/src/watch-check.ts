@@ -22,10 +22,10 @@ interface WatchOptions {
 
 /**
  * Repeats a check until the signal aborts, one line per run. Later runs have the probes of the first one, so that they
- * differ by time alone. If the service is unreachable, busy or without a suitable probe, the check is tried again
- * later, and without the probes that were removed meanwhile; any other refusal ends the watch.
+ * differ by time alone, except those that were removed meanwhile. If the service is unreachable, busy or without a
+ * suitable probe, the check is tried again later; any other refusal ends the watch.
  *
- * @returns the exit status: that of the last run, `interrupted` if none has ended
+ * @returns the exit status of the last attempt; `interrupted` if none has ended
  */
 export async function watchCheck(options: WatchOptions): Promise<number> {
   const { everySeconds, signal } = options;

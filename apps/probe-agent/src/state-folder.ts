@@ -8,7 +8,8 @@ const LOOK_EVERY_MS = 5_000;
  * Notices that the state folder cannot be written any more, which an agent with a lasting connection would learn only
  * when it connects again. A full disk does not matter: a new counter then takes the place of the former one.
  *
- * @returns why the probe is degraded; each call may start a test, whose outcome a later call returns
+ * @returns a function that returns why the probe is degraded, or an empty list; each call may start a test, whose
+ *   outcome a later call returns
  */
 export function watchFolder(folder: string, nowMs = () => performance.now()): () => readonly string[] {
   let lookedAt = Number.NEGATIVE_INFINITY;

@@ -35,7 +35,7 @@ export interface DataFolder {
 /**
  * Claims the folder for this process, after ending a Redis that a killed predecessor left.
  *
- * @throws Error with a sentence for the user if a service is running on it, or if it is not writable
+ * @throws Error with a sentence for the user if another service uses the folder, or if a folder cannot be created in it
  */
 export async function claimDataFolder(folder: string): Promise<DataFolder> {
   const redisFolder = join(folder, 'redis');

@@ -9,8 +9,8 @@ export const nodeFlags = {
 } as const;
 
 /**
- * Settings of glibc's malloc that return freed memory to the system from 128 KiB on, such as that in which the
- * validators of results are compiled.
+ * Settings of glibc's malloc: one arena for all threads, and blocks of 128 KiB or more, such as those in which the
+ * validators of results are compiled, return to the system when they are freed.
  */
 export const mallocSettings = {
   MALLOC_ARENA_MAX: '1',

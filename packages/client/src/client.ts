@@ -45,8 +45,8 @@ export interface Client {
     options?: CallOptions & { readonly idempotencyKey?: string },
   ) => Promise<CheckStart>;
   /**
-   * @param options.waitSeconds 0–25: the service delays its response until the check is completed or the time has
-   *   passed; without it, it responds at once
+   * @param options.waitSeconds 0–25: the service responds when the check is completed or this time has passed; default
+   *   0: at once
    */
   readonly results: <Name extends CheckTypeName = CheckTypeName>(
     checkId: string,
@@ -59,9 +59,9 @@ export interface Client {
   ) => Promise<CheckOf<Request['type']>>;
   /**
    * Yields the results of probes as they change, then the completed check, and ends; a state that was followed by
-   * another one may be left out. Reconnects after a lost connection or a coordinator restart and resumes. Rejects with
-   * `ProblemError` if the check does not exist, with the last failure after `giveUpAfterMs`, and with the signal's
-   * reason.
+   * another one may be left out. If nothing follows `after`, it only ends. Reconnects after a lost connection or a
+   * coordinator restart and resumes. Rejects with `ProblemError` if the service refuses, for example because the check
+   * does not exist, with the last failure after `giveUpAfterMs`, and with the signal's reason.
    */
   readonly watch: <Name extends CheckTypeName = CheckTypeName>(
     checkId: string,

@@ -49,7 +49,7 @@ export function readFacts(record: object): Facts {
   };
 }
 
-/** A text of a source in public form, or `null` if it is empty or not a text. */
+/** The trimmed and escaped text of a source; `null` if it is empty or not a text. */
 export function label(value: unknown): string | null {
   if (typeof value !== 'string') return null;
   const text = value.trim();

@@ -75,7 +75,10 @@ export function lacksLocation(place: Place): boolean {
   return place.countryCode === null || place.region === null || place.city === null || place.latitude === null;
 }
 
-/** Derives further fields: English name of the country, time zone of the coordinates, provider and owner of the AS. */
+/**
+ * Derives the English name of the country from its code, and as far as they are missing the time zone from the
+ * coordinates, and provider and owner from the name of the AS.
+ */
 export function deriveRest(place: Draft): void {
   if (place.countryCode !== null) place.country = countryNameOf(place.countryCode) ?? place.country;
   if (place.timezone === null && place.latitude !== null && place.longitude !== null) {

@@ -8,7 +8,7 @@ const LISTEN_MS = 2_000;
  * Why Redis closes connections that it has just accepted, as at `maxclients`. Redis sends the reason unasked and
  * closes, so a client that writes first may get EPIPE instead; with TLS it closes without a reason.
  *
- * @returns undefined if no server refuses connections
+ * @returns the reason; undefined if no server refuses connections
  */
 export async function refusalOf({ endpoints, tls }: RedisAddress): Promise<string | undefined> {
   const each = await Promise.all(endpoints.map((endpoint) => listenTo(endpoint)));

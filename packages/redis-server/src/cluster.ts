@@ -19,7 +19,7 @@ export interface RedisCluster {
 const SLOTS = 16_384;
 
 /**
- * @param durable arguments that replace the `everysec` of the append-only file
+ * @param durable further arguments of each server, such as another `--appendfsync` than `everysec`
  * @throws if the cluster is not ready within the time of `until`
  */
 export async function startRedisCluster(

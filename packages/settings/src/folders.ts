@@ -5,7 +5,7 @@ import { dirname, resolve } from 'node:path';
  * Creates the folder that a setting names, and those above it. Node's `recursive` may loop without end in `/proc`, and
  * may report a missing file for a read-only file system.
  *
- * @returns false if it exists
+ * @returns true if it was created, false if it existed
  * @throws the error of the system for the folder that could not be created
  */
 export function makeFolder(path: string, mode = 0o777): boolean {

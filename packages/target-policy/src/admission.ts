@@ -122,7 +122,7 @@ function ofFamily(failure: Failure, family: Family | undefined): Failure {
   return failure.code === 'dns_no_address' && family !== undefined ? { ...failure, family } : failure;
 }
 
-/** Why no address is usable: a failure of the query for the other family, which may have usable ones, comes first. */
+/** Why no address is usable: a resolver failure for the other family, if there is one, else the missing family. */
 function unusable(resolution: Resolution, family: Family): Failure {
   const other = resolution[family === 4 ? 6 : 4];
   return other.ok || other.failure.source === 'target' ? familyUnavailable(family) : other.failure;

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 export interface UnpackedPackages {
   /** Root of the unpacked files. */
   readonly folder: string;
-  /** Path of a program; that of the system if the packages are installed. */
+  /** Path of a program: the unpacked one, else that of the system. */
   readonly program: (name: string) => string;
   /** Environment variables with which the programs find their libraries. */
   readonly environment: NodeJS.ProcessEnv;

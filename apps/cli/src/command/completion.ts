@@ -14,7 +14,10 @@ export function completionScript(shell: Shell): string {
   return { bash, zsh: () => `autoload -U +X bashcompinit && bashcompinit\n${bash()}`, fish }[shell]();
 }
 
-/** The words to complete after each command: its verbs and flags, with `--no-` for switches. */
+/**
+ * The words to complete after each command: its flags, with `--no-` for the switches of a check type, and the verbs,
+ * check types, shells or topics that it takes.
+ */
 function wordsByCommand(): ReadonlyMap<string, readonly string[]> {
   const common = Object.keys(commonFlags).map(dashed);
   const ofCheck = (checkType: AnyCheckType): readonly string[] => {

@@ -38,8 +38,8 @@ export function isCommand(word: string): boolean {
 }
 
 /**
- * The fault of a first word that is no command. Unless it is a flag, the text lists all commands and one that may be
- * meant.
+ * The fault of a first word that is no command. Unless it begins with a hyphen, the text lists all commands, and the
+ * one that may be meant, if one is near.
  */
 export function unknownCommand(name: string): string {
   if (name.startsWith('-')) return `unexpected flag "${name}" before the command; expected vantage COMMAND [flags]`;

@@ -44,7 +44,10 @@ function refusalOf({ message, problem, status, retryAfterSeconds }: ProblemError
     : `${message} Try again in ${retryAfterSeconds} second${retryAfterSeconds === 1 ? '' : 's'}.`;
 }
 
-/** Fields of a request that are no options, by the word of the command line that sets them. */
+/**
+ * Words of the command line, by the field of a request that each sets. Options are not listed: their flags have their
+ * names.
+ */
 const words: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     Object.values<AnyCheckType>(checkTypes)

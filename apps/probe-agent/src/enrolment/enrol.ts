@@ -24,10 +24,9 @@ interface Streams {
 }
 
 /**
- * Creates the key of an agent and enrols it with a token of `probe:invite`, so that the agent starts without the
- * token.
+ * Creates the key of an agent and enrols it with a token of `probe:invite`, so that the agent starts without the token.
  *
- * @returns the exit status: 0 enrolled, 1 refused or not reachable, 2 invalid arguments
+ * @returns the exit status: 0 enrolled, 1 not enrolled, such as refused or unreachable, 2 invalid arguments or settings
  */
 export async function enrol(
   given: readonly string[],

@@ -43,7 +43,7 @@ export function readRequest([type, ...args]: readonly string[], policy: TargetPo
   return { kind: 'run', request };
 }
 
-/** Parameters with defaults and canonical host, or faults. */
+/** Parameters with defaults, or faults. The host is canonical if the policy accepts it. */
 function readParams(
   checkType: AnyCheckType,
   params: object,

@@ -16,7 +16,7 @@ export interface BuildAsnOptions {
 
 /**
  * Converts the tables of networks in `@ip-location-db/asn` to one MMDB file. Does nothing if the file exists with the
- * same version of the data. Atomic: the file is written completely or not at all.
+ * same version of the data and the same layout. Atomic: the file is written completely or not at all.
  *
  * @throws {Error} if the tables are missing or damaged, or the file cannot be written
  */
@@ -70,7 +70,7 @@ function epochOf(version: string): number {
   return Math.max(0, Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour)) / 1000) || 0;
 }
 
-/** One record for each AS, in MaxMind's layout of ASN files, however many ranges it has. */
+/** One record for each pair of AS number and name, in MaxMind's layout of ASN files, however many ranges it has. */
 function createRecords(writer: MmdbWriter): (range: AsnRange) => number {
   const records = new Map<string, number>();
   return ({ asn, name }) => {

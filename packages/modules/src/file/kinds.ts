@@ -3,7 +3,7 @@ import { RE2JS } from 're2js';
 import { scalar } from './decode.ts';
 import { isGoUrl } from './go-url.ts';
 
-/** Text. The scalar kinds follow gopkg.in/yaml.v3, which blackbox_exporter decodes its file with. */
+/** Text. The scalar kinds follow gopkg.in/yaml.v3, with which blackbox_exporter decodes its file. */
 export const string = scalar((text) => {
   if (!text.isWellFormed()) throw new Error('has half of a character');
   return text;

@@ -3,7 +3,10 @@ import { linkSignal, readFirstTimer } from '@vantage/timers';
 
 import type { AddressAnswer, NameResolver } from './resolver.ts';
 
-/** Addresses of a name by family, or the failure of the query; empty for a family that was not queried. */
+/**
+ * Addresses of a name by family, or the failure of the query; empty for a family that was not queried, or whose late
+ * answer was not awaited.
+ */
 export interface Resolution {
   readonly 4: AddressAnswer;
   readonly 6: AddressAnswer;
@@ -28,7 +31,7 @@ export interface ResolutionRequest {
 }
 
 /**
- * Queries the A and AAAA records of a name once.
+ * Queries the A and AAAA records of a name once, or only those of `family`.
  *
  * @throws the reason of `signal`
  */

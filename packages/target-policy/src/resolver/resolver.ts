@@ -61,7 +61,10 @@ export function createNameResolver({ servers, timeoutMs = 1_500, tries = 2 }: Na
 
 const question = { recursionDesired: true, checkingDisabled: false, edns: { dnssecOk: false, nsid: false } } as const;
 
-/** Queries one server after another until one gives a final answer. An earlier one may still answer meanwhile. */
+/**
+ * Queries one server after another until one succeeds or gives a final answer. An earlier one may still answer
+ * meanwhile.
+ */
 async function askInTurn(
   servers: ResolverServers,
   attempts: readonly Attempt[],

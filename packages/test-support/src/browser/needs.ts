@@ -15,7 +15,7 @@ export function browserHere(path: string | undefined): {
   return { executablePath: executablePath ?? '', missing };
 }
 
-/** A folder for the folders of browsers, for any user. */
+/** A folder in which browsers have their profiles, and which any user can traverse. */
 export interface BrowserFolder {
   readonly path: string;
   /** Names of the folder's entries. */

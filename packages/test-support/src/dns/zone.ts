@@ -65,10 +65,13 @@ export const zoneRecords: readonly ZoneRecord[] = rows.map(([type, data]) => ({
   data,
 }));
 
-/** Number of records that exceeds a UDP answer of 1232 bytes. */
+/** Number of TXT records of `large`, which together do not fit into a UDP answer of 1232 bytes. */
 const MANY = 60;
 
-/** The zone file with the given records, `www` with several addresses and `large` with a long answer. */
+/**
+ * A zone file with the given records, and with owners for further cases: `www` has several addresses, `*.wild` is a
+ * wildcard, `alias` a CNAME, and `large` has more records than fit into a UDP answer.
+ */
 export function zoneFile(zone: string, records: readonly ZoneRecord[] = zoneRecords): string {
   const lines = [
     `$ORIGIN ${zone}`,
