@@ -94,7 +94,7 @@ export function certificateCorpus(mint: CertificateMint): CertificateCorpus {
   const pss = ['rsa-pss', '-pkeyopt', 'rsa_keygen_bits:2048'];
 
   const sent: Readonly<Record<string, Sent>> = {
-    // Accepted.
+    // Certificates that every program accepts.
     good: plain(good),
     'good-root-sent': { certificate: good, chain: [intermediate, root] },
     'good-with-strangers': { certificate: good, chain: [foreign, intermediate, foreignAuthority] },

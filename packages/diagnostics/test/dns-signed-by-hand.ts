@@ -9,12 +9,12 @@ import { unpackPackages } from '@vantage/test-support/debian-packages';
 /** A zone that was signed once, with the DNSKEY that a validator would trust. */
 export interface SignedZone {
   readonly file: string;
-  /** `257 3 13 …` */
+  /** The DNSKEY, such as `257 3 13 …`. */
   readonly key: string;
 }
 
 export interface SigningOptions {
-  /** `YYYYMMDDHHMMSS`; default: valid now. */
+  /** Period in which the signatures are valid, as `YYYYMMDDHHMMSS`; by default they are valid now. */
   readonly valid?: { readonly from: string; readonly until: string };
 }
 

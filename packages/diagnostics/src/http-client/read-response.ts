@@ -10,7 +10,7 @@ import type { Answer, AnswerSink, HeadSeen, ReceiveBounds, Sending } from './ans
 
 /** Amount that TLS buffers before it delivers data. */
 const READ_AHEAD_BYTES = 64 * 1024;
-/** Share of the bytes still allowed to which the receive window is limited: the kernel may buffer more than its limit. */
+/** The receive window is limited to this share of the bytes still allowed, since the kernel may buffer more. */
 const WINDOW_SHARE = 0.875;
 /** Interval of checks for empty TLS records; everything else is checked on arrival. */
 const LOOK_AT_RECEIVED_EVERY_MS = 50;

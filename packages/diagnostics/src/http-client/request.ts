@@ -56,7 +56,7 @@ function locationOf(head: Head): string | undefined {
   return headersOf(head, 'location').find((text) => text !== '');
 }
 
-/** Bytes to read of this response's body. */
+/** Limit of the bytes that are read of this response's body. */
 export function bodyCapOf({ maxBodyBytes, followsRedirects }: Request, head: Head): number {
   return followsRedirects && isRedirect(head) ? Math.min(maxBodyBytes, MAX_REDIRECT_BODY_BYTES) : maxBodyBytes;
 }

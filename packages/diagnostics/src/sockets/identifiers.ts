@@ -50,7 +50,7 @@ export class Identifiers {
       this.announce(options.family, [...expected]);
     }
     const identifier = expected.pop()!;
-    // Another socket may have chosen it in between.
+    // Another socket may have taken the identifier since it was announced.
     return this.taken.has(identifierKey(options, identifier)) ? freeIdentifier(options, this.taken) : identifier;
   }
 

@@ -160,7 +160,7 @@ const reasonOf: Readonly<Record<string, RegExp>> = {
   'explicit-curve': /explicit|parameters|curve/i,
 };
 
-/** Errors of OpenSSL, by their failure code. */
+/** Failure codes for the error messages of OpenSSL. */
 const codeOf: readonly (readonly [RegExp, string])[] = [
   [/^self-signed certificate$/, 'tls_self_signed'],
   [/^self-signed certificate in|^unable to (get|verify)/, 'tls_unknown_issuer'],

@@ -71,7 +71,7 @@ export function readStatus(pid: number): string {
   return readProcess(pid, 'status') ?? '';
 }
 
-/** A field of `/proc/<pid>/status`. */
+/** The value of a field in the text of `/proc/<pid>/status`; undefined if it is absent. */
 export function statusField(status: string, name: string): string | undefined {
   return new RegExp(`^${name}:\\s*(.*)$`, 'm').exec(status)?.[1];
 }

@@ -10,7 +10,7 @@ export interface ProxyLimits extends Readonly<Record<ScreenshotLimit, number>> {
   readonly requests: number;
   /** Different pairs of host and port. */
   readonly hosts: number;
-  /** Open at the same time. */
+  /** Connections that are open or being made at the same time. */
   readonly connections: number;
   /** Both directions, all connections together; beyond it, all connections end. */
   readonly bytes: number;

@@ -39,7 +39,7 @@ export type Request =
       readonly destination: string;
       /** Flow label of an IPv6 packet, and the source address for its header; null leaves both to the kernel. */
       readonly label: FlowLabel | null;
-      /** 0 to 63. */
+      /** Differentiated services code point, 0 to 63. */
       readonly dscp: number;
       readonly packet: Uint8Array;
     }

@@ -69,7 +69,7 @@ function createLinks(sent: readonly Certificate[], anchors: TrustAnchors, nowMs:
       .filter((issuer) => demand === 'named' || isSigned(certificate, issuer))
       .filter((issuer) => demand !== 'sound' || (isValidAt(issuer, nowMs) && isAuthority(issuer, anchors)));
   };
-  // Certificates with equal names are reached repeatedly.
+  // A cache, because a search reaches certificates with equal names repeatedly.
   const found = new Map<string, readonly Certificate[]>();
   return {
     above: (certificate, demand) => {

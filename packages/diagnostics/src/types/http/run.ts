@@ -103,7 +103,7 @@ function isLoop(seen: Map<string, string>, from: string, to: string, isLast: boo
   return isAgain || (isLast && seen.has(to));
 }
 
-/** Fails the check for want of a token. The name is resolved nevertheless, as blackbox_exporter does. */
+/** Fails the check because there is no token. The name is resolved nevertheless, as blackbox_exporter does. */
 async function withoutToken(
   { host, options }: ParamsOf<Http>,
   failure: Failure,
@@ -158,7 +158,7 @@ function statusFailure({ head }: Step): Failure | null {
   return no('http_status', `The target answered with status ${head.statusCode}.`);
 }
 
-/** After a redirect, a refusal by the policy is the target's fault, and the message of a failure names another origin. */
+/** After a redirect, a refusal by the policy is the target's fault, and a failure elsewhere names its origin. */
 function fromRedirect(failure: Failure, redirects: Redirects, url: URL): Failure {
   const { origin } = url;
   const [first] = redirects;

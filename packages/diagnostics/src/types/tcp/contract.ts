@@ -141,7 +141,7 @@ export const tcp = defineCheckType({
   needsRawSockets: false,
   traffic: (params) => {
     const syns = timeoutOf(params) === undefined ? SYNS.ofClient : SYNS.ofModule;
-    // With an ACK and a RST.
+    // An ACK and a RST follow the SYNs of each handshake.
     const packets = params.options.attempts * (syns + 2);
     const more = dialogueOf(params) === undefined ? { packets: 0, bytes: 0 } : DIALOGUE_TRAFFIC;
     const bytes = packets * 2 * 80 + more.bytes;

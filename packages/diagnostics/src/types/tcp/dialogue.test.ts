@@ -139,7 +139,7 @@ describe('the dialogue of a module', () => {
 
     expect(outcome).toMatchObject({ dialogue: { steps: 0, unmatched: false }, error: { phase: 'tls' } });
     expect(outcome.tls).toBeUndefined();
-    // A TLS record of a handshake.
+    // 0x16 begins a TLS record of a handshake.
     expect((await received).charCodeAt(0)).toBe(0x16);
   });
 

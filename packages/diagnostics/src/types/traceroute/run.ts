@@ -94,7 +94,7 @@ export async function runTraceroute(asked: TracerouteParams, context: Context): 
   }
 }
 
-/** Names the requested source port if the probe was busy: it may be in use. */
+/** Result field with the requested source port if the probe was busy, since the port may be in use. */
 function portInUse({ code }: Failure, { sourcePort }: TraceParams['options']): Partial<Outcome<Traceroute>> {
   return code === 'probe_busy' && sourcePort !== undefined ? { sourcePort } : {};
 }

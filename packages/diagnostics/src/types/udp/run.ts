@@ -21,7 +21,7 @@ type Fields = ResultFieldsOf<Udp>;
 /** Wait for the answers to other attempts, as a multiple of the time that an answer took. */
 const LATER_ANSWER_FACTOR = 1.25;
 
-/** The datagrams of one attempt, all the same. */
+/** The datagrams of one attempt, which have the same payload. */
 type Attempt = readonly Datagram[];
 
 /** Makes the attempts, `ATTEMPT_WAIT_MS` apart, until the port answers or an ICMP error arrives. */

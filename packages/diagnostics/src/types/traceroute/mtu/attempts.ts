@@ -22,7 +22,7 @@ export interface AttemptLimits {
  * Attempts over one socket, within the limits and the time of the check.
  *
  * @param trySize sends one packet of a size, and awaits its answer
- * @param onAnswer called with the outcome of each packet, before earlier answers correct it
+ * @param onAnswer called with the outcome of each packet as observed, even if earlier answers then imply another one
  */
 export function attemptsOver(
   socket: SharedSocket,

@@ -64,7 +64,8 @@ function note(
 ): void {
   const last = hops.at(-1);
   if (now === null || now === last?.hop) return;
-  // No router was seen there, and the target's first answers there are missing.
+  // No router has answered at the nearer hop or behind it: the target may have been there before, with its first
+  // answers lost.
   const isNearer = last !== undefined && now < last.hop && ![...passed].some((ttl) => ttl >= now);
   if (isNearer && (round - last.round <= FRESH_ROUNDS || mayHaveBeen(now, last, round, packets))) last.hop = now;
   else hops.push({ hop: now, round });
