@@ -41,9 +41,9 @@ export interface WithdrawnProbesDependencies extends SettleDependencies {
 
 /**
  * Ends the missing results of probes that were suspended or removed, which would otherwise stay pending until the
- * deadline. Every coordinator does so, without a lease: it is idempotent. It reads pending checks at its start and for
- * `REPEAT_FOR_MS` after each change of the probes. It also ends the results of jobs that were taken out of queues, even
- * if their probe was resumed since.
+ * deadline. Every coordinator does so, without a lease: it is idempotent. Pending checks are read at the start of the
+ * coordinator and for `REPEAT_FOR_MS` after each change of the probes. The results of jobs that were taken out of
+ * queues end too, even if their probe was resumed since.
  */
 export class WithdrawnProbes {
   readonly #dependencies: WithdrawnProbesDependencies;

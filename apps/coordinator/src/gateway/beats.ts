@@ -21,7 +21,7 @@ export interface Beats {
   readonly beatAll: () => void;
   /** Writes all heartbeats again, because Redis may have lost some. */
   readonly rewriteAll: () => void;
-  /** Removes the heartbeat of a connection, unless a newer one of the same key has written it. */
+  /** Removes the heartbeat of a connection, unless a newer connection of the same key has written it. */
   readonly remove: (connection: AgentConnection) => void;
   /**
    * To be called when a connection has ended. If it was the newest of its probe, removes the heartbeat of an agent that

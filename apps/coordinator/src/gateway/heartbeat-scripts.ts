@@ -14,8 +14,8 @@ local function isNewer(key, fingerprint, counter, last)
 end`;
 
 /**
- * Writes the heartbeat of a connection, unless a newer one of the key has written. KEYS heartbeat. ARGV heartbeat, time
- * to live (ms), fingerprint and counter of the connection, last byte to read.
+ * Writes the heartbeat of a connection, unless a newer connection of the same key has written one. KEYS heartbeat. ARGV
+ * heartbeat, time to live (ms), fingerprint and counter of the connection, last byte to read.
  */
 export const writeHeartbeatScript = defineScript(
   '',
@@ -26,8 +26,8 @@ return 1`,
 );
 
 /**
- * Removes the heartbeat of a connection, unless a newer one of the key has written it. KEYS heartbeat. ARGV fingerprint
- * and counter of the connection, last byte to read.
+ * Removes the heartbeat of a connection, unless a newer connection of the same key has written it. KEYS heartbeat. ARGV
+ * fingerprint and counter of the connection, last byte to read.
  */
 export const removeHeartbeatScript = defineScript(
   'allow-oom',

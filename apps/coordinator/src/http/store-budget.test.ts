@@ -97,7 +97,7 @@ describe('a store that says nothing', () => {
     const waiting = bed.ask(`/check/${CHECK_ID}/results?wait=20`);
     await asked.promise;
 
-    // Answered when the time budget for Redis has passed, which the waiting request must outlast.
+    // This answer comes when the time budget for Redis has passed; the waiting request must last longer.
     expect((await bed.ask(`/check/${CHECK_ID}/results`)).status).toBe(503);
     held.resolve(undefined);
 

@@ -384,7 +384,7 @@ const noScreenshots = {
 };
 
 async function allKeys(): Promise<readonly string[]> {
-  // Heartbeats, streams and what BullMQ keeps of a queue change independently of a check.
+  // Heartbeats, streams and BullMQ's records of a queue change independently of a check.
   const others = /:(hb|events|id|meta|marker|res|guard|stalled-check)$/;
   return (await bed.redis.keys('*')).filter((key) => !others.test(key)).toSorted();
 }

@@ -136,8 +136,8 @@ function selectWithCapacity(
   known: readonly KnownProbe[],
   { checkType: { type }, limit, probes, locations, steadyBy }: AcceptedRequest,
 ): Selection {
-  // Equally good probes are ordered at random for each check, to spread the load; with `steadyBy` without regard to
-  // load and by a hash of that text, so that equal texts order them equally.
+  // Equally good probes are ordered at random for each check, to spread the load. With `steadyBy`, a hash of that text
+  // orders them and their load does not count, so that equal texts give the same order.
   const order =
     steadyBy === undefined ? { tieBreak: 'random' as const } : { tieBreak: rankBy(steadyBy), ignoresLoad: true };
   const asked = { type, limit, probes, locations, ...order };

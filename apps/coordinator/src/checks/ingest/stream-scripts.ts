@@ -5,14 +5,14 @@ import { defineScript } from '../../redis/scripts.ts';
 /** A read of new entries stops after this many bytes: entries may contain screenshots. */
 const MAX_READ_BYTES = 8 * 1_048_576;
 
-/** Maximum number of names and values that Redis returns of one entry; no agent writes as many. */
+/** Maximum number of names and values of one entry that a script returns; no agent writes as many. */
 export const MOST_FIELDS = 32;
 
 /**
- * Lua for untrusted stream entries. To bound the memory of coordinators, Redis truncates each name and value one byte
- * past its limit, so that validation still rejects it, and returns at most `MOST_FIELDS` names and values and one
- * screenshot of an entry. Returns the bytes of the entries or, if anything was truncated, `MAX_READ_BYTES`, so that the
- * read ends: Redis has read more than it returns.
+ * Lua for untrusted stream entries. To bound the memory of coordinators, truncates each name and value one byte past
+ * its limit, so that validation still rejects it, and keeps at most `MOST_FIELDS` names and values and one screenshot
+ * of an entry. Returns the bytes of the entries or, if anything was truncated, `MAX_READ_BYTES`, so that the read ends:
+ * Redis has read more than is left.
  */
 const bounded = `
 local function bounded(entries)

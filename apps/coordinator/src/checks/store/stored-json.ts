@@ -12,8 +12,8 @@ const PREFIX_WITHOUT_DICTIONARY = 'z:';
 const MAX_OUTPUT_BYTES = 8 * 1_048_576;
 
 /**
- * Encodes a final result for storage. One of `MIN_BYTES` or more becomes zstd in base64, because Redis replies are read
- * as text, if that is shorter.
+ * Encodes a final result for storage. One of `MIN_BYTES` or more is compressed with zstd, if that makes it shorter, and
+ * written in base64, because Redis replies are read as text.
  */
 export function toStored(json: string): string {
   if (json.length < MIN_BYTES) return json;

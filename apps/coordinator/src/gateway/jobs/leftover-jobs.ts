@@ -14,7 +14,9 @@ export interface LeftoverJobsOptions {
   readonly log: Log;
 }
 
-/** Taken jobs of a probe that its connection may not know, for the same agent or for one that may be gone. */
+/**
+ * Taken jobs of a probe that this connection has not given: they are of the same agent, or of another that may be gone.
+ */
 export class LeftoverJobs {
   /** Jobs whose agents were not connected at the last poll. */
   #orphans: ReadonlySet<string> = new Set();

@@ -6,7 +6,7 @@ import type { Endpoint } from './endpoint.ts';
 /** Texts for the preview of a link to a check; undefined if they are not needed or cannot be read. */
 export type ReadPreview = (request: Request, response: Response, checkId: string) => Promise<Preview | undefined>;
 
-/** The web page: one document for all views, between which its script routes, and its files. */
+/** The web page: its files, and one document for all views, whose script shows the view of the path. */
 export function webPage(page: Page, readPreview: ReadPreview): readonly Endpoint[] {
   const view = (path: string, headers: Readonly<Record<string, string>> = {}): Endpoint => ({
     path,

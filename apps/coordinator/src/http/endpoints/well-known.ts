@@ -11,7 +11,10 @@ export interface Contacts {
 
 const DAY_MS = 86_400_000;
 
-/** The file is generated at each request, so this only bounds copies; RFC 9116 recommends less than a year. */
+/**
+ * Days until a response expires. The file is generated at each request, so this only bounds copies; RFC 9116 recommends
+ * less than a year.
+ */
 const VALID_DAYS = 30;
 
 const DESCRIPTION =

@@ -7,7 +7,7 @@ import type { Socket } from 'node:net';
  */
 export const MOST_WAITING = 32;
 
-/** Whether a request of a connection is being answered, and the ones that wait for that. */
+/** Whether a request of a connection is being answered, and the later requests, which wait for it. */
 interface Turns {
   isBusy: boolean;
   readonly waiting: (readonly [IncomingMessage, ServerResponse])[];

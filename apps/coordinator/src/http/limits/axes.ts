@@ -19,7 +19,7 @@ export interface Axis {
 export interface Charge {
   /** The first one is the client itself. */
   readonly client: readonly Axis[];
-  /** The request is counted on these, on all or none, only if every client axis admits it. */
+  /** The request is counted on all of these or on none, and only if every client axis admits it. */
   readonly target: readonly Axis[];
   /** Key that Redis writes if all axes admit the request; a count in memory writes none. */
   readonly grant?: string | undefined;

@@ -104,8 +104,8 @@ function createLimiter(
   return rateLimit({
     windowMs: WINDOW_MS,
     limit: () => limitOf(counting.getStore()!.caller, bucket.limit),
-    // The library's headers of draft 8 contain a hash of the client's key; trying all IPv4 addresses would reveal the
-    // client's.
+    // The library's headers of draft 8 contain a hash of the client's key; trying all IPv4 addresses would reveal that
+    // of the client.
     standardHeaders: false,
     legacyHeaders: false,
     keyGenerator: () => callerKey(counting.getStore()!.caller),

@@ -165,7 +165,7 @@ function pathsOf({ checkTypes, buckets, retentionSeconds }: DocumentOptions): Js
   };
 }
 
-/** Adds its example to the 200 response of each operation. */
+/** Adds the examples to the 200 responses of the operations. */
 function withExamples(paths: JsonObject): JsonObject {
   const added = Object.entries(paths).map(([path, methods]) => [
     path,

@@ -82,8 +82,8 @@ export const componentSchemas = oncePer((checkTypes: readonly AnyCheckType[]): J
     MonitorProbeEvent: toJson(probeEventSchema),
     MonitorPartingEvent: toJson(partingEventSchema),
     MonitorPathEvent: toJson(pathEventSchema),
-    // Named, because two fields of Me, whose names differ in spelling only, use it: for an unnamed schema, some
-    // generators would make a type for each field, both with one name.
+    // Named, because two fields of Me use it whose names differ in spelling only: for an unnamed schema, some
+    // generators would make two types with the same name.
     CountryCode: toJson(countryCodeOfCallerSchema),
     Me: toJson(meSchema),
     Problem: toJson(problemSchema),

@@ -100,7 +100,7 @@ async function evaluateNext(dependencies: EvaluationDependencies, name: string):
   const described = events.map((event) => describeEvent(event, state, facts));
   const paths = await pathsOfTick(dependencies, check, before, reading, { ...facts, ...state });
   if (paths.event !== undefined) described.push(paths.event);
-  // A change of state that is not reported is an event without a message or a traceroute.
+  // A change of state that is not reported is stored as an event, but causes no message.
   const [event, other] = described.filter(
     ({ kind }) => kind === 'path' || (kind === 'state' && isReported(change, before)),
   );

@@ -61,8 +61,8 @@ export async function followPaths(
 }
 
 /**
- * Ways that a balancer lost or gained, or a change of routers that too few flows proved before, and the index of the
- * first run after the change; undefined if there is no such change.
+ * A change that only several runs together prove, in the ways of a balancer or in the routers, with the index of the
+ * first run after it; undefined if there is none.
  */
 async function lastingOf(
   runs: readonly PathRun[],

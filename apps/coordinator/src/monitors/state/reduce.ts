@@ -80,9 +80,9 @@ function remember(
 }
 
 /**
- * Probes that count: those that measured and do not flap. If fewer probes than `fewest` do not flap and have measured
- * within `REMEMBERED_TICKS`, flapping probes count too, as it may be the target that flaps. A shorter pause of the
- * steady probes does not make flapping ones count.
+ * Probes that count: those that measured and do not flap. If fewer than `fewest` steady probes have measured within
+ * `REMEMBERED_TICKS`, flapping ones count too, because the target itself may flap. A shorter pause of the steady probes
+ * does not make flapping ones count.
  */
 function countedOf(probes: readonly ProbeMemory[], rule: AlarmRule): readonly ProbeMemory[] {
   const steady = probes.filter(({ flapping }) => !flapping);

@@ -6,8 +6,8 @@ import { hasLongName, refusedUser, sendsLargeRequests } from './large-requests.t
 import { isOpenToAll } from './redis-users.ts';
 
 /**
- * Connections of an agent's user that stay open on a server: those of two agents, as an upgrade runs them. Of more, the
- * oldest are closed, because those left behind by a broken line are older than the agent's own.
+ * Most connections of an agent's user on one server, enough for the two agents that run during an upgrade. If there are
+ * more, the oldest are closed: those left behind by a broken line are older than the ones in use.
  */
 export const MOST_CONNECTIONS = 6;
 /** Number of connections beyond which a poll counts more (`STRIKES`). */
@@ -33,7 +33,7 @@ const ADDRESS = /(?:^| )addr=(\S+)/;
 const ID = /(?:^| )id=(\d+)/;
 
 /**
- * Large requests at two polls within this time suspend a user; the polls need not be neighbours, because each sees one
+ * Large requests at two polls within this time suspend a user; the polls need not be consecutive, because each sees one
  * moment only.
  */
 const AGAIN_WITHIN_MS = 10_000;

@@ -19,9 +19,9 @@ const REMOVED_WITHIN_MS = 1_000;
 const SCREENSHOT_OVER_MS = 120_000;
 
 /**
- * Removes jobs that are over from the list of active jobs of a probe that keeps many: those with a final result,
- * those whose check is stored no more, and old ones of screenshots. A stolen login could lengthen the list without end,
- * and commands on a long list block Redis.
+ * Removes jobs that are over from the list of active jobs of a probe that keeps many: those with a final result, those
+ * whose check is no longer stored, and old ones of screenshots. A stolen login could lengthen the list without end, and
+ * commands on a long list block Redis.
  */
 export interface KeptJobs {
   /** Reads the list of a probe, at most every `LOOK_EVERY_MS`, and removes jobs that are over. Never throws. */

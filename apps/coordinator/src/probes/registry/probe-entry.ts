@@ -7,7 +7,10 @@ import type { ProbeReading } from './reading/read-probes.ts';
 import type { LastReading } from './reading/reading-turns.ts';
 import type { UntakenJobs } from './untaken-jobs.ts';
 
-/** A hash of Redis: of the times at which probes were last seen, with their marks, or of the reasons of suspensions. */
+/**
+ * One of two hashes of Redis: the times at which probes were last seen, with their marks, or the reasons of
+ * suspensions.
+ */
 export type Seen = Readonly<Record<string, string>>;
 
 /** State derived from the reads of a probe. */

@@ -4,7 +4,7 @@ import { LONGEST_CHECK_MS } from '@vantage/contract';
 export interface JobsReading {
   /** Id of the next waiting job; null if there is none. */
   readonly oldest: string | null;
-  /** Run of the agent. */
+  /** Identifies the run of the agent. */
   readonly instance: string;
   /** Jobs taken by this run; undefined for releases that do not count them. */
   readonly taken: number | undefined;

@@ -1,6 +1,6 @@
 /**
- * Countries and territories (ISO 3166-1 alpha-2, and XK) by continent: the UN geoscheme, with TW and XK added, but for
- * islands in the Southern and the Indian Ocean (BV, GS, HM, IO), which it has in South America, Oceania and Africa.
+ * Countries and territories (ISO 3166-1 alpha-2, and XK) by continent, as in the UN geoscheme, with two exceptions: TW
+ * and XK are added, and islands in the Southern and the Indian Ocean (BV, GS, HM, IO) are here in Antarctica and Asia.
  */
 const countries = {
   africa:

@@ -39,5 +39,5 @@ export function nameLinesOf(name: string, style: StyleName, width: number, most:
   }
 }
 
-/** More letters, even narrow ones, fill more than the two lines of a card. */
+/** A longer name does not fit into the two lines of a card, even if all its letters are narrow. */
 const LONGEST_NAME = 180;

@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url';
 
-/** Labels with periods between them. The period at the end of a sentence makes no host name of its last word. */
+/** Labels with periods between them: a word followed only by the period of its sentence is no host name. */
 const NAME = /[[^\s\p{P}]_\-]+(?:\.[[^\s\p{P}]_\-]+)+/gv;
 
 /**
