@@ -10,8 +10,8 @@ const range = (from: number, to: number): string =>
 /** Basic Latin, and signs that texts of the page have. */
 const BASIC = `${range(0x20, 0x7e)}\u{a0}°µ·×–—‘’“”•…↑↓−`;
 /**
- * Further letters and signs, in a separate file that browsers load only if one of them is shown. System fonts are for
- * the rest.
+ * Further letters and signs, in a separate file that browsers load only if one of them is shown. System fonts show all
+ * others.
  */
 const MORE = `${range(0xa1, 0xff)}ıŒœ‹›€™`;
 

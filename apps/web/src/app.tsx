@@ -164,7 +164,7 @@ function ThemeButton(): JSX.Element {
   );
 }
 
-/** Sources of the geo data, whose licences require it, and of the map. */
+/** Sources of the geo data, whose licences require this attribution, and of the map. */
 function Bottom(): JSX.Element {
   const { path } = useService();
   return (

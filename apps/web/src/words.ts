@@ -24,8 +24,8 @@ const proven: Readonly<Record<string, readonly [up: string, down: string]>> = {
 const provenOfOthers = ['it answers', 'it fails'] as const;
 
 /**
- * A sentence on what most probes agree about; it names that, because their answers may differ. Undefined for a single
- * probe, and if there is no majority.
+ * `3 of 4 probes agree that the port is open`: says on what most probes agree, because other parts of their answers may
+ * differ. Undefined if fewer than two probes count, and if as many are up as down.
  */
 export function agreementOf({ type, agree, counts }: Pick<Summary, 'type' | 'agree' | 'counts'>): string | undefined {
   if (agree.of < 2 || counts.up === counts.down) return undefined;

@@ -15,7 +15,7 @@ export async function openBrowser(args: readonly string[] = []): Promise<Browser
   return await launch({
     executablePath: here.executablePath,
     pipe: true,
-    // Tests may run as root, and load only their own pages.
+    // Chromium does not start as root with its sandbox; tests need none, because they load only their own pages.
     args: ['--no-sandbox', '--disable-dev-shm-usage', ...args],
     protocolTimeout: 3 * WAIT_LIMIT_MS,
     timeout: WAIT_LIMIT_MS,
@@ -23,8 +23,8 @@ export async function openBrowser(args: readonly string[] = []): Promise<Browser
 }
 
 /**
- * Each page runs the scripts of the page and of axe from the start, and ends before the code of V8's optimising
- * compilers has saved the CPU time that it takes to make.
+ * V8's optimising compilers are off: a page ends before their code has saved the CPU time that they take. Baseline code
+ * is made at once.
  */
 const SCRIPTS_ONCE = '--js-flags=--no-turbofan --no-maglev --always-sparkplug';
 
@@ -76,7 +76,7 @@ export interface Tab {
 const FAILED_LOAD = /^Failed to load resource/;
 
 /**
- * Opens a tab with an empty profile and cache.
+ * Opens a tab in a new context, with an empty profile and cache.
  *
  * @param url base URL of the service: requests to other origins are faults
  */
@@ -126,8 +126,8 @@ export async function textOf(page: Page, selector: string): Promise<string> {
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /**
- * Accessibility violations by the rules of axe. Contrast, of which the examination takes more CPU time than all else
- * together, is examined at one element of each kind: with the same style of text and the same backgrounds below it.
+ * Accessibility violations by the rules of axe. The contrast, whose examination takes more CPU time than all other
+ * rules together, is examined at one element of each kind: elements of a kind have the same text style and backgrounds.
  */
 export async function axeViolations(page: Page): Promise<readonly unknown[]> {
   return runAxe(page, `{ resultTypes: ['violations'] }`);
@@ -139,8 +139,8 @@ export async function contrastViolations(page: Page): Promise<readonly unknown[]
 }
 
 /**
- * Marks one element of each kind. What is below a positioned element does not follow from its ancestors, so each of
- * these begins other kinds.
+ * Marks one element of each kind. The backgrounds below a positioned element do not follow from its ancestors, so each
+ * positioned element begins other kinds.
  */
 const markKinds = `(() => {
   const below = new Map([[null, '']]);

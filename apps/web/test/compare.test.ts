@@ -187,7 +187,7 @@ describe('the comparison of two checks', () => {
     expect(figures).toContain('Average');
     expect(figures).toContain(probe);
 
-    // No page of the new check was opened, and the list knows its verdict.
+    // The list has the verdict of the new check, although its page was never opened.
     await tab.page.evaluate(`document.querySelector('header a').click()`);
     await untilTrue(tab.page, `document.querySelector('.recent li')?.innerText.includes('partial')`);
     expect(await tab.page.evaluate(`document.querySelector('.recent li a').pathname`)).toBe(`/c/${again.testId}`);
@@ -195,7 +195,7 @@ describe('the comparison of two checks', () => {
   });
 
   itInBrowser('says that options are the defaults where those of the check are not known', async () => {
-    // The results of `pingCheck` have eight packets, twice the default.
+    // `pingCheck` was sent with other options than the defaults: its results have eight packets, twice the default.
     const again: Check = { ...pingCheck, testId: 'pingAgainAAAAAAAAAAAAA' };
     showcase.checks.set(again.testId, again);
     showcase.answers.push({ status: 202, body: { checkId: again.testId, status: 'pending', message: '' } });
@@ -212,7 +212,7 @@ describe('the comparison of two checks', () => {
     expect(await textOf(tab.page, '[aria-label=Comparison]')).toMatch(note);
     expect(await axeViolations(tab.page)).toEqual([]);
 
-    // The link has the note too, for other browsers.
+    // Another browser, which has no memory of the checks, shows the note as well: the link asks for it.
     await tab.page.setViewport({ width: 320, height: 900 });
     await tab.page.evaluate('localStorage.clear()');
     await tab.page.reload();

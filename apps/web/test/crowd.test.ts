@@ -257,7 +257,7 @@ describe('the page of a check from a hundred probes', () => {
       const text = String(await tab.page.evaluate('document.body.innerText'));
       expect(text).not.toContain('answered yet');
       expect(text).not.toContain('0 of 0');
-      // The content in place of the rows is the same for all types.
+      // One type suffices for axe: the text in place of the rows is the same for all types.
       if (testId === pingCheck.testId) expect(await axeViolations(tab.page)).toEqual([]);
       await tab.page.evaluate(`document.querySelector('.probes-table p button').click()`);
       await untilTrue(tab.page, `document.querySelector('[data-probe]') !== null`);
@@ -394,7 +394,7 @@ describe('the page of a check from a hundred probes', () => {
     expect(findings).toBeGreaterThan(5);
     const shown = `[...document.querySelectorAll('.findings > li')].filter((e) => e.checkVisibility({ contentVisibilityAuto: true }) && e.offsetHeight > 0).length`;
     expect(await tab.page.evaluate(shown)).toBe(findings);
-    // On paper, a button in the head of a table would be on the first page of the table only.
+    // Browsers repeat the head of a table on each printed page, but its buttons only on the first one.
     const titles = `[...document.querySelectorAll('thead th')].map((e) =>
       [e.querySelector('button').checkVisibility(), getComputedStyle(e, '::after').content])`;
     expect(await tab.page.evaluate(titles)).toContainEqual([false, '"First byte"']);

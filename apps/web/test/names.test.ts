@@ -118,7 +118,7 @@ describe('checks and mistakes on the page', () => {
       await tab.page.keyboard.press('Home');
       await tab.page.keyboard.type('me:secret@');
       await search('?type=http&options.screenshot=false');
-      // The link over the field moves the focus, and takes nothing away.
+      // The link “To the content” moves the focus, and keeps the value of the field.
       await tab.page.evaluate(`document.querySelector('.skip').click()`);
       expect(await tab.page.evaluate(`document.querySelector('#host').value`)).toBe('me:secret@www.example.com');
 
@@ -459,7 +459,7 @@ describe('checks and mistakes on the page', () => {
         }))`;
       const shown = (await tab.page.evaluate(cells)) as readonly (readonly [string, boolean, boolean][])[];
       expect(shown.flat().filter(([text]) => text.includes('edge.example.net.')).length).toBeGreaterThan(5);
-      // A code such as NXDOMAIN may break where it must.
+      // Only texts with a dot count: a code such as NXDOMAIN may break if it does not fit.
       expect(shown.flat().filter(([text, isWhole]) => text.includes('.') && !isWhole)).toEqual([]);
       expect(shown.flat().filter(([, , isApart]) => !isApart)).toEqual([]);
       expect(await tab.page.evaluate('document.documentElement.scrollWidth')).toBe(width);
@@ -589,7 +589,7 @@ describe('checks and mistakes on the page', () => {
       Array.from({ length: 30 }, (_, n) => ({ id: 'recent_' + n, type: 'ping', host: 'h' + n + '.example', at: '2026-11-20T21:00:00Z' })))`);
     await open('/', 'h7.example');
     expect(await tab.page.evaluate(`document.querySelectorAll('.recent li').length`)).toBe(8);
-    // The service does not know them: it is asked once about each that is listed.
+    // The service does not know these checks: the page asks once about each of the eight that it lists.
     await untilTrue(tab.page, `document.querySelector('.recent ul').innerText.match(/\\bgone\\b/g)?.length === 8`);
     await tab.page.reload();
     await untilText(tab.page, 'h7.example');

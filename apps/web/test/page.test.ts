@@ -130,7 +130,7 @@ describe('the page', () => {
       await open('/', 'Place not stated');
       await untilTrue(tab.page, `document.querySelectorAll('.elsewhere .pin').length === 16`);
       expect([width, await tab.page.evaluate(covered)]).toEqual([width, 0]);
-      // The pins are placed by shares of the size of the map.
+      // The positions of the pins are percentages, so their box must be as high as the map.
       const sizes = `['.land', '.pins'].map((e) => Math.round(document.querySelector(e).getBoundingClientRect().height))`;
       const [land, pins] = (await tab.page.evaluate(sizes)) as [number, number];
       expect([width, pins]).toEqual([width, land]);
@@ -165,7 +165,7 @@ describe('the page', () => {
   });
 
   itInBrowser('breaks no short value of a narrow table, and has its columns below each other', async () => {
-    // Values such as NXDOMAIN and open|filtered, and rows without an address.
+    // Includes values such as NXDOMAIN and open|filtered, and rows without an address.
     const brokenOrAskew = `(() => {
       const rows = [...document.querySelectorAll('[data-probe]')];
       const valuesOf = (row) => [...row.querySelectorAll('td:nth-child(n + 3)')]
@@ -458,8 +458,8 @@ describe('the page', () => {
   });
 
   itInBrowser('asks once for each part of a completed check', async () => {
-    // The test ends the pause after which the results are requested: on a busy machine it may end before the first
-    // event.
+    // The test decides when the pause ends after which the results are requested: on a busy machine the pause might end
+    // before the first event.
     await tab.page.evaluateOnNewDocument(`{
       const [start, stop, held] = [window.setTimeout, window.clearTimeout, new Map()];
       window.setTimeout = (run, ms, ...rest) => {

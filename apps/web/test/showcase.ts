@@ -37,7 +37,7 @@ export interface ShowcaseOptions {
   readonly checks?: readonly Check[];
   readonly me?: Partial<Me>;
   readonly picture?: Buffer;
-  /** Called before each response; may delay it. If it returns true, nothing is sent but what it has sent itself. */
+  /** Called before each response; may delay it. If it returns true, the showcase sends nothing more. */
   readonly before?: (path: string, response: ServerResponse) => Promise<boolean>;
 }
 

@@ -13,7 +13,10 @@ export const probeIdSchema = Type.String({
   examples: ['fra-1'],
 });
 
-/** 128 random bits, base64url without padding; also the BullMQ job id. New ids do not begin with `-`. */
+/**
+ * 128 random bits, base64url without padding; also the BullMQ job id. New ids do not begin with `-`, because a command
+ * line would take it for an option.
+ */
 export const CHECK_ID_PATTERN = '[A-Za-z0-9_-]{22}';
 
 export const checkIdSchema = Type.String({

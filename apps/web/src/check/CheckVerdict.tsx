@@ -118,7 +118,7 @@ function Findings(props: {
   );
 }
 
-/** Number of probes listed by name, unless only one more would be left out. */
+/** Number of probes listed by name; if there is only one more, it is listed too. */
 const FEW = 4;
 
 export function ProbeChips(props: {

@@ -2,7 +2,7 @@ import type { PathComparison } from '@vantage/contract';
 
 type Hops = readonly (readonly string[])[];
 
-/** Hops of two paths in one row; undefined if its path has no hop for this row. */
+/** A row with a hop of each path; undefined for a path that has none in this row. */
 export interface HopRow {
   readonly a: readonly string[] | undefined;
   readonly b: readonly string[] | undefined;

@@ -123,7 +123,7 @@ interface Start {
   readonly fixes: readonly TargetFix[];
   readonly setFixes: (fixes: readonly TargetFix[]) => void;
   readonly isStarting: boolean;
-  /** @param isTyped a target that was typed is searched for mistakes first */
+  /** @param isTyped true for a target that the user typed: it is searched for mistakes first */
   readonly start: (form: FormDefinition, host: string, values: FormValues, isTyped: boolean) => Promise<void>;
 }
 

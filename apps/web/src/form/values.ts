@@ -13,7 +13,7 @@ export interface Request {
   readonly [field: string]: unknown;
 }
 
-/** Keys of `FormValues`: names of request fields, and `options.<name>`. */
+/** Key of an option in `FormValues`; the key of a request field is its name. */
 export function optionName(name: string): string {
   return `options.${name}`;
 }

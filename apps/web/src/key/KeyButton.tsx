@@ -11,7 +11,7 @@ const form = lazyView(
   () => <p class="note">The form is being loaded.</p>,
 );
 
-/** Opens the dialog for the API key; its name says which key is used. */
+/** A button that opens the dialog for the API key; its label has the visible part of the key in use. */
 export function KeyButton(): JSX.Element {
   const { keys } = useService();
   const [, setChanges] = useState(0);

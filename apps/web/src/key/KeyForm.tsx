@@ -90,7 +90,10 @@ function HeldKey({ onRemove }: { readonly onRemove: () => void }): JSX.Element |
   );
 }
 
-/** Empty for 403 and 429: a key without the scope to read is valid, and a rate limit says nothing about the key. */
+/**
+ * Why a key is not accepted. Empty for 403 and 429: a key without the scope to read is valid, and a rate limit says
+ * nothing about the key.
+ */
 function refusalOf(error: unknown): string {
   if (!(error instanceof ProblemError)) return faultText(error);
   return error.status === 403 || error.status === 429 ? '' : faultText(error);

@@ -65,8 +65,8 @@ function hereWithoutHash(): string {
 }
 
 /**
- * Runs a change of the URL after a pause, since browsers limit the rate of changes. If another page is shown by then,
- * with or without another path, it is not run, also before the page that was left is removed.
+ * Runs a change of the URL after a pause, since browsers limit the rate of changes. Does not run it if the path or the
+ * query has changed by then, as after a navigation whose old page is not removed yet.
  *
  * @returns a function that cancels it
  */

@@ -67,7 +67,7 @@ export function ProbeRow(props: {
   );
 }
 
-/** Length of the longest IPv4 address: a value that is no longer stays on its line. */
+/** Length of the longest IPv4 address. Values of at most this length are not broken over lines. */
 const SHORT = 15;
 
 function Cells({ columns, result }: { readonly columns: readonly Column[]; readonly result: Result }): JSX.Element {

@@ -19,7 +19,10 @@ interface HopTableProps {
   readonly dscp: number | undefined;
 }
 
-/** Hops of a path with the times of the packets, and a bar for the median; of a trace in rounds, their figures. */
+/**
+ * Hops of a path with the time of each packet, and a bar for the median; of a trace in rounds, the figures of each hop
+ * over the rounds.
+ */
 export function HopTable({ hops, dscp }: HopTableProps): JSX.Element | null {
   if (hops.length === 0) return null;
   if (hops.some(({ stats }) => stats !== undefined)) return <RoundTable hops={hops} dscp={dscp} />;

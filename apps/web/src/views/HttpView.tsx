@@ -39,7 +39,7 @@ function Durations(props: ViewProps): JSX.Element | null {
   const [shown, rest] = useFirst(rows, isAll);
   const totals = rows.flatMap(([, { timings }]) => timings?.total ?? []);
   const scale = scaleTo(totals, 5);
-  // No probe has a time or is still measuring, for example because the name does not resolve.
+  // No probe has a time, and none is still measuring, for example because the name does not resolve.
   if (totals.length === 0 && rows.every(([, { result }]) => result !== 'pending')) return null;
   return (
     <Section

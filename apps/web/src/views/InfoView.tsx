@@ -36,7 +36,7 @@ function cardKey({ ip, hostname, hostnameVerified, addresses, error }: FieldsOf<
 }
 
 function headOf(groups: readonly Members[]): { readonly title: string; readonly note: string | undefined } {
-  // A failure is no address.
+  // Groups of failures have no address.
   const found = groups.filter(([first]) => typeof first![1].ip === 'string');
   const addresses = new Set(found.map(([first]) => first![1].ip));
   if (addresses.size > 1) return { title: `${addresses.size} different addresses`, note: undefined };

@@ -1,8 +1,8 @@
 import type { PathNode } from '@vantage/contract';
 
 /**
- * The lines at targets of a path graph: the host and, if there are several targets, the address. Of a check between two
- * probes the one to which the path leads.
+ * The lines at targets of a path graph: the host and, if there are several targets, the address. For a check between
+ * two probes, the probe to which the path leads.
  */
 export function targetTexts(
   nodes: readonly Pick<PathNode, 'kind'>[],
