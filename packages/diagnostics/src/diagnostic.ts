@@ -6,7 +6,7 @@ import type { ReceiveWindow } from './sockets/receive-window.ts';
 
 /** What a diagnostic gets from the agent for one run. */
 export interface DiagnosticContext<C extends AnyCheckType = AnyCheckType> extends IcmpContext {
-  /** Aborted when the run must end. It then returns what it has. */
+  /** Aborted when the run must end; the run then returns what it has. */
   readonly signal: AbortSignal;
   /** Aborted when no client follows the check any more; absent if the check continues without one. */
   readonly abandoned?: AbortSignal | undefined;

@@ -66,8 +66,8 @@ function windowFor(bodyBytes: number): number {
 }
 
 /**
- * If redirects are followed, at most the 64 KiB of RFC 9113 section 6.9.2 until the head has arrived: the body of a
- * redirect needs no more. For other responses `allowBody` then adds the rest.
+ * The window until the head has arrived. If redirects are followed, it is at most the 64 KiB of RFC 9113 section 6.9.2:
+ * the body of a redirect needs no more. For other responses `allowBody` then adds the rest.
  */
 function firstWindow({ maxBodyBytes, followsRedirects }: Request): number {
   const window = windowFor(maxBodyBytes);

@@ -178,7 +178,7 @@ export class PacketLink {
     this.silence = undefined;
     if (!isOwing) return;
     const dueMs = performance.now() + SILENCE_MS;
-    // After a stall, timers run before pending answers are read: those are read first.
+    // After a stall, timers run before pending answers are read: `setImmediate` lets those be read first.
     const timer = setTimeout(() => setImmediate(() => void (this.silence === timer && this.onDue(dueMs))), SILENCE_MS);
     this.silence = timer.unref();
   }

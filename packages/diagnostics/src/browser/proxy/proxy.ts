@@ -68,7 +68,7 @@ export async function startProxy({
     else socket.end(`${pageHead(407)}\r\n`);
   });
 
-  // Before anything is awaited: a connection without a listener is lost.
+  // Registered before anything is awaited, because a connection without a listener is lost.
   listener?.on('connection', (socket: Socket) => server.emit('connection', socket));
   const open = listener ?? server;
   open.maxConnections = MAX_CONNECTIONS;

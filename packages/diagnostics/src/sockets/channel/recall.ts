@@ -14,7 +14,10 @@ export function recallWithSlack(recallMs: number): number {
   return recallMs === 0 ? 0 : Math.min(MAX_RECALL_MS, Math.ceil(recallMs) + SLACK_MS);
 }
 
-/** Since when the packet process is known to receive the ICMP messages of each family, by the clock of this process. */
+/**
+ * Times since when the packet process is known to receive the ICMP messages of each family, by the clock of this
+ * process.
+ */
 export class ListeningTimes {
   private readonly sinceMs = new Map<Family, number>();
 

@@ -103,8 +103,8 @@ async function failsFor(
 }
 
 /**
- * True if the resolver fails validation for the root too, whose signatures everybody relies on: as with a clock that is
- * wrong by weeks, or an outdated trust anchor. The question is about a made-up top-level domain.
+ * True if the resolver fails validation for the root too, on whose signatures all validation depends: its clock may be
+ * wrong by weeks, or its trust anchor outdated. The question is about a made-up top-level domain.
  */
 function failsForRoot(
   server: NameServer,

@@ -4,7 +4,7 @@ import { MAX_BODY_BYTES } from '../../http-client/bounds.ts';
 import { tlsRules } from '../../tls/rules.ts';
 
 export const MAX_MODULE_HEADERS = 64;
-/** Limit of a request body: one frame of HTTP/2 holds it. */
+/** Limit of a request body, bytes: as much as one frame of HTTP/2 can hold. */
 export const MAX_REQUEST_BODY_BYTES = 16_384;
 
 export const codings = ['gzip', 'br', 'deflate'] as const;

@@ -233,7 +233,7 @@ describe('traceroute', () => {
 
   it.each([
     ['icmp', 'failure', { code: 'administratively_prohibited', source: 'target' }],
-    // Nothing there expects a datagram or a SYN: any answer proves the arrival.
+    // No service of the target expects the datagram or the SYN: any answer proves the arrival.
     ['udp', 'success', null],
     ['tcp', 'success', null],
   ] as const)('has arrived when the target itself refuses, by %s', async (protocol, result, error) => {

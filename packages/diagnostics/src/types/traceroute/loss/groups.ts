@@ -13,7 +13,8 @@ export interface SpacedPacket {
 
 export interface Groups {
   /**
-   * Of each group the round-trip times of its packets in sending order, milliseconds; null for those without an answer.
+   * For each group, the round-trip times of its packets in sending order, milliseconds; null for packets without an
+   * answer.
    */
   readonly groups: (number | null)[][];
   /** Number of answers that arrived before the answer to an earlier packet of their group. */

@@ -12,7 +12,7 @@ import { areLost, isClean, isLimited, isProved } from './groups.ts';
 const CLEAN_GROUPS = 6;
 /** Time between two groups: more than a second, because common rate limits allow one answer a second. */
 const EVERY_MS = 1_100;
-/** The same between single SYNs, two of which count as a group. */
+/** Time between two single SYNs, which together count as a group. */
 const SYN_EVERY_MS = EVERY_MS / 2;
 /**
  * Time before the first group if the target answered less than half of the packets: it may limit the answers to all
@@ -57,7 +57,7 @@ export async function sendSpaced(
   const { answered, lost } = countsAtTarget(trace, isOfAllFlows);
   if (answered < lost) await pause(AFTER_OTHERS_MS, signal);
   while (sender.groups() < MAX_GROUPS && sender.sent() + sender.nextSize() <= maxPackets) {
-    // Before the first one too: the last packets of the trace may have used up the answers.
+    // There is a pause before the first group too: the last packets of the trace may have used up the answers.
     await pause(sender.nextSize() === 1 ? SYN_EVERY_MS : EVERY_MS, signal);
     if (signal.aborted || abandoned?.aborted === true || remainingMs() < awaitMs) break;
     await sender.look();

@@ -18,8 +18,8 @@ import type { Ask } from './survey.ts';
 const SHOW_EVERY_MS = 100;
 
 /**
- * Searches the paths of all flows (MDA), after the trace of the first one, and adds its packets to that trace. `isCut`
- * is set if it ended early, as for want of time or packets.
+ * Searches the paths of all flows (MDA), after the trace of the first one, and adds its packets to that trace. Sets
+ * `isCut` if it ended early, for example because time or packets ran out.
  *
  * @param onChange called after answers and packets given up, at most once per `SHOW_EVERY_MS`
  */

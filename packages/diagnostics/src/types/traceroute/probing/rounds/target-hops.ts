@@ -44,7 +44,7 @@ export function targetHopsOf(packets: readonly TracePacket[], limits: TraceLimit
     if (round === 1) continue;
     const expired = expiredAt(own);
     const furthest = Math.max(0, ...expired);
-    // Not by the quoted TTL: behind a tunnel it may be above 1 at the target's own hop.
+    // The quoted TTL does not give the distance: behind a tunnel it may be above 1 at the target's own hop.
     const nearest = Math.min(...own.flatMap(({ ttl, answer }) => (answer?.kind === 'target' ? [ttl] : [])));
     const found = nearest === Infinity || nearest <= furthest ? null : nearest;
     if (now !== null && furthest >= now) now = found;
