@@ -4,7 +4,7 @@ import { problemTypes, type ProblemType } from '@vantage/contract';
 export interface Links {
   /** The public URL without a trailing slash, such as `https://vantage.example/net`. */
   readonly publicUrl: string;
-  /** The path of the public URL: empty, or `/net`. */
+  /** The path of the public URL: empty, or for example `/net`. */
   readonly basePath: string;
   /** Absolute path, including that of the public URL. */
   readonly path: (path: `/${string}`) => string;

@@ -456,7 +456,7 @@ describe('the end of a screenshot', () => {
     await until(async () => Object.values((await bed.read(id)).results).every(isFinal));
     await lastBeat;
     try {
-      // Atomic: the entry is written, and memory is short when it is read.
+      // In one transaction, so that memory is short when a coordinator reads the entry.
       await bed.redis
         .multi()
         .xadd(redisKeys.results(on[0]!), '*', 'check', id, 'kind', 'screenshot', 'data', '{"failure":null}', 'png', png)
@@ -487,7 +487,7 @@ describe('the end of a screenshot', () => {
     const dropped = bed.core.counters.screenshotsDropped;
     await lastBeat;
     try {
-      // Atomic: the entry is written, and memory is short when it is read.
+      // In one transaction, so that memory is short when a coordinator reads the entry.
       await bed.redis
         .multi()
         .xadd(redisKeys.results(first), '*', 'check', id, 'kind', 'screenshot', 'data', '{"failure":null}', 'png', png)

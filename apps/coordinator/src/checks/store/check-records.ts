@@ -214,7 +214,7 @@ export interface SettleOptions {
   readonly retentionMs: number;
   /** Notified if the update completes the check. */
   readonly deadlines: Pick<Deadlines, 'forget'>;
-  /** Get the whole check when the update completes it, if one of them waits for it. */
+  /** Notified with the whole check if the update completes it and a reader waits for it. */
   readonly readers?: WaitingReaders | undefined;
   /** Time that `isLate` compares with the deadline, milliseconds since the epoch; 0 means in time. */
   readonly writtenAt?: number;

@@ -15,7 +15,7 @@ const MIN_BYTES = 1_400;
 
 /** Brotli level, unless `keepCompressed` keeps the result. */
 const BROTLI_QUALITY = 4;
-/** Brotli level of what `keepCompressed` keeps. */
+/** Brotli level of the forms that `keepCompressed` keeps. */
 const BROTLI_QUALITY_KEPT = 9;
 
 const asBrotli = promisify(brotliCompress);

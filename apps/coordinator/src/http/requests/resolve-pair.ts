@@ -45,7 +45,7 @@ export function createPairResolver(probes: Pick<ProbeList, 'list'>, judgeTarget:
 
 /**
  * The offered address of each probe, both of one family: the wanted one, by default the first of IPv4 and IPv6 that
- * both offer and can trace over, or else that both offer.
+ * both offer and can trace over, or else the first that both offer.
  */
 function addressesOf(
   between: readonly [string, string],

@@ -37,7 +37,7 @@ export interface EvaluationDependencies {
 }
 
 export interface Evaluations {
-  /** Evaluates the open ticks of a monitor in their order, each when its check is completed. Never rejects. */
+  /** Starts to evaluate the open ticks of a monitor in their order, each when its check is completed. */
   readonly follow: (name: string) => void;
   /** Evaluates open ticks that are due for any coordinator; `again` if there may be more. */
   readonly takeOver: () => Promise<'again' | undefined>;

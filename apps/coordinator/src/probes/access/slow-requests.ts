@@ -25,7 +25,7 @@ const WITHIN_SECONDS = 30;
 const MOST_READ = 1_024;
 
 const PROBE_KEY = /^p:\{([a-z0-9][a-z0-9-]{0,62})\}:/;
-/** Texts by which the slow log of Redis replaces words and bytes that it omits. */
+/** Texts that the slow log of Redis has in place of omitted words and bytes. */
 const MORE_WORDS = /^\.\.\. \(\d+ more arguments\)$/;
 const MORE_BYTES = /\.\.\. \(\d+ more bytes\)$/;
 /** Commands with which agents send values; readers of those values judge their size. */

@@ -50,7 +50,7 @@ export function createStates(
   };
 }
 
-/** Searches the text, as a table of it would take memory: rarely needed, and fast enough. */
+/** Searches the text at each call, which is rare and fast enough; a table would take memory. */
 function codesIn(text: string, key: string): readonly string[] {
   const codes: string[] = [];
   for (let at = text.indexOf(`|${key}`); at !== -1; at = text.indexOf(`|${key}`, at + 1)) {
