@@ -61,7 +61,7 @@ function least(values: readonly (number | null | undefined)[]): number | undefin
   return known.length === 0 ? undefined : Math.min(...known);
 }
 
-/** A proxy on the path, as on satellite links, answers the TCP handshake in place of the target. */
+/** A proxy on the path, as on satellite links, may answer the TCP handshake in place of the target. */
 const OR_PROXY = ', or a proxy on the way takes the connections';
 
 /** A lost SYN is sent again after a second (RFC 6298), and `timings.connect` includes that. */

@@ -8,7 +8,7 @@ import { shown, unique } from './words.ts';
 /** Types that measure one address of a name; http tries others if one takes no connection. */
 const ofAddress: ReadonlySet<string> = new Set(['ping', 'tcp', 'udp', 'traceroute', 'http']);
 
-/** The host, with `measuredPart`, if its name has addresses that no probe measured. */
+/** The host, followed by `measuredPart` if its name has addresses that no probe measured. */
 export function measuredHost({ type, host }: Check, all: readonly ProbeResult[]): string {
   return `${shown(host, 120)}${measuredPart(type, all)}`;
 }

@@ -85,7 +85,7 @@ function reasonOfAny(probeResult: ProbeResult): string {
   if (isHttp2End && http2Error !== undefined) return http2Reason(http2Error, isAnswerBegun);
   if (code === 'protocol_unreachable' && error?.phase === 'tls' && url !== undefined)
     return 'the server speaks none of the versions of HTTP that were offered';
-  // The handshake was complete on the client side.
+  // In these phases the client had completed its handshake.
   const isAfterHandshake = error?.phase === 'request' || error?.phase === 'response';
   if (code === 'tls_handshake_failed' && isAfterHandshake) return 'TLS failed after the handshake';
   if (code === 'http_status' && statusCode !== undefined) return `status ${statusCode}`;
@@ -144,7 +144,7 @@ function resolutionReason({ code, source, canonicalName, family }: Failure): str
   return `the name is an alias of ${shown(canonicalName, 120)}, which does not exist`;
 }
 
-/** Notes that not all addresses were tried; the others may respond. */
+/** Clause that not all addresses were tried, since the others may respond; empty if all were, or it is not known. */
 function asked({ error, addresses, deadAddresses }: SparseResultOf<'http'>): string {
   if (error?.phase !== 'connect' || deadAddresses === undefined || addresses === undefined) return '';
   if (addresses.length <= deadAddresses.length) return '';

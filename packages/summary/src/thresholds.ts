@@ -4,7 +4,7 @@ export const thresholds = {
   certificateDaysLeft: 14,
   /** Short-lived certificates count as about to expire in the last third of their life: renewal is due before it. */
   certificateShareLeft: 3,
-  /** Share of probes from which their individual observations are a warning. */
+  /** Share of probes from which an observation of single probes is a warning and not `info`. */
   manyProbes: 0.5,
   nameResolutionMs: 1_000,
   tls: { connects: 4, plusMs: 300 },
@@ -43,8 +43,8 @@ export const thresholds = {
   /**
    * Unanswered rounds at the end of a trace that are an outage of the target: `refused` if a router refused a packet in
    * them, else `silent`. Without a refusal they must also be `gaps` times as many as each earlier gap, and chance must
-   * not explain them at the level `byChance`, unless they are `long` or more. For a pause in between `silent`, `gaps`
-   * and `byChance` hold.
+   * not explain them at the level `byChance`, unless they are `long` or more. For a pause between answers, only
+   * `silent`, `gaps` and `byChance` apply.
    */
   outage: { refused: 2, silent: 3, gaps: 3, byChance: 0.01, long: 10 },
   outlier: { minProbes: 4, times: 3, plusMs: 50, stretch: 2.5 },

@@ -2,7 +2,7 @@ import { addressBytes, networkText } from '@vantage/contract/address';
 
 import type { Trace, Step } from '../traceroute/trace.ts';
 
-/** What a trace from one of two probes to the other shows of the way there. */
+/** What a trace from one of two probes to the other shows of the path there. */
 export interface Direction {
   readonly from: string;
   readonly to: string;
@@ -17,8 +17,8 @@ export interface Direction {
    */
   readonly unknown: number;
   /**
-   * Number of hops before the first known router, or of all hops if none is known. They may be a NAT, at which the
-   * other direction ends.
+   * Number of hops before the first known router, or of all hops if none is known. They may be behind a NAT, at which
+   * the other direction ends.
    */
   readonly hiddenAtStart: number;
 }
@@ -60,7 +60,7 @@ export function loneNetworks(own: Direction, other: Direction, ends: ReadonlySet
     networks.set(asn, { asn, asName, hops: (networks.get(asn)?.hops ?? 0) + 1 });
   }
   const crossed = new Set(other.known.flatMap(({ routers }) => routers.map(({ asn }) => asn)));
-  // Without geo data a network may be hidden as well.
+  // A hop without geo data may hide a network as well.
   const hidden = other.unknown + other.known.filter(({ routers }) => routers.every(({ asn }) => asn === null)).length;
   return [...networks.values()].filter(
     ({ asn, hops }) => hops >= LEAST_HOPS && hops > hidden && !crossed.has(asn) && !ends.has(asn),
@@ -104,8 +104,8 @@ function neighbourhoodsOf(own: Direction, other: Direction): ReadonlySet<string>
 }
 
 /**
- * Number of known hops of one direction, without hop 1, and how many of them have an address in the network of a link
- * (`linkOf`) of which the other direction shows an address.
+ * `of`: number of known hops of one direction, without hop 1. `shared`: how many of these have an address in the same
+ * link network (`linkOf`) as an address of the other direction.
  */
 export function sharedLinks(own: Direction, other: Direction): { readonly shared: number; readonly of: number } {
   const seen = new Set(other.known.flatMap(({ routers }) => routers.map(({ ip }) => linkOf(ip))));

@@ -103,7 +103,7 @@ function differences(
   };
 }
 
-/** Fewest additional hops of a longer direction: a NAT in front of a probe adds one. */
+/** Least difference in hops that shows different lengths: a NAT in front of a probe explains one hop. */
 const LEAST_HOPS_MORE = 2;
 
 function hopDifference(there: Direction, back: Direction): readonly string[] {

@@ -25,8 +25,8 @@ export interface EvidencePair {
 }
 
 /**
- * Compares the results of one probe; family by family if both checks measured over both. If one did, its measurement
- * over the family of the other is compared, if that is known.
+ * Compares the results of one probe; family by family if both checks measured over both. If only one did, its
+ * measurement over the family of the other is compared, or its first one if that family is not known.
  *
  * @param count number of compared probes
  */
@@ -84,7 +84,7 @@ function compareMeasurements(
   const measured = measuredDifferences(type, a, b).map((difference) => {
     const { chance, ...draft } = difference;
     if (chance === undefined) return draft;
-    // Of two traces the paths tell whether a balancer may explain the difference.
+    // For traces, the comparison of the paths shows whether a load balancer may explain the difference.
     if (type === 'traceroute') return isDoubtful ? doubted(difference) : weighed(difference, count);
     return weighed(weighedByFlows(type, a, b, difference), count);
   });
@@ -98,7 +98,7 @@ function compareMeasurements(
   const where = type === 'dns' ? otherServer(a, b) : isElsewhere(a, b) ? ELSEWHERE : undefined;
   const placed =
     where === undefined ? all : all.map((one) => (ofServer.has(one.subject) ? elsewhere(one, where) : one));
-  // Silence that proves nothing may be loss.
+  // Silence that proves nothing may be due to loss, so no difference from it is certain.
   const differences = kinds.includes('silent') ? placed.map(({ chance: _chance, ...one }) => uncertainly(one)) : placed;
   return { differences, ...(path === undefined ? {} : { path }) };
 }

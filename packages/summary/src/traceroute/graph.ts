@@ -128,8 +128,8 @@ function idsOf(steps: readonly Step[], index: number, start: string): readonly s
 }
 
 /**
- * Links two hops of one flow. If several routers answered at a hop, which one leads on is unknown: the most frequent
- * one is linked to all of the other hop, and the others to its first. No node links to itself.
+ * Links two hops of one flow. If several routers answered at a hop, it is unknown which one leads on: the most frequent
+ * one is linked to all routers of the other hop, and the others to its first. No node links to itself.
  */
 function addEdges(
   edges: Edges,
@@ -176,7 +176,7 @@ function endOf(trace: Trace, start: string): Omit<PathEnd, 'probes'> {
   return { node: last < 0 ? start : idsOf(known, last, start)[0]!, reason };
 }
 
-/** True if no silent hop follows the last router: a router of this path refused the packets to the next hop. */
+/** True if a router of this path refused the packets to the hop after the last answer: then no silent hop follows. */
 function isRefused({ steps, isReached }: Way): boolean {
   const known = answeredOf(steps);
   const from = steps[known.length]?.icmp?.from;

@@ -170,7 +170,7 @@ export function targetIndex({ steps, target, isReached, stopReason, branching }:
   if (!isReached) return undefined;
   const isTarget = ({ routers }: Step): boolean => routers.some(({ ip }) => ip === target);
   const first = steps.findIndex(isTarget);
-  // A flow of a search whose packets to the target's hop were lost found the target by a later packet.
+  // In a search, a flow whose packets to the target's hop were lost has the target at a later hop.
   if (branching.length > 0 && first !== -1 && isTargetAlone(steps.slice(first), target)) return first;
   const index = steps.findLastIndex(isTarget);
   const last =

@@ -41,8 +41,8 @@ export function listOf(probeResult: ProbeResult): readonly string[] | undefined 
 }
 
 /**
- * True if the checks measured different addresses, each of which the name had in both, as far as the results list its
- * addresses: then times and certificates may be those of another server.
+ * True if the checks measured different addresses of the name, and each result lists both addresses or has no list:
+ * then times and certificates may be those of another server.
  */
 export function isElsewhere(a: ProbeResult, b: ProbeResult): boolean {
   const [ipOfA, ipOfB] = [a, b].map(({ result }) => result.resolvedIp ?? undefined);

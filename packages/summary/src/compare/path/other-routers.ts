@@ -42,8 +42,8 @@ function hopOf(a: Trace, b: Trace, hop: number): Hop {
 
 /**
  * Probability that chance alone gives the two searches different routers at these hops, multiplied by the number of
- * sets of ways. The first flow is taken to be asked at each hop, and all others to be different ones. The hop with the
- * fewest routers bounds the number of ways, each set of which might have been seen.
+ * sets of ways. Assumes that only the first flow was sent to every hop, and that all others differ from hop to hop. The
+ * hop with the fewest routers bounds the number of ways, each set of which might have been seen.
  */
 function chanceOfRun(run: readonly Hop[], flows: readonly [number, number]): number {
   const passing = (index: 0 | 1): number =>

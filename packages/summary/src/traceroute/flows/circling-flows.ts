@@ -5,7 +5,7 @@ import type { WayNode } from '../multipath/ways.ts';
 import { HIDDEN_ROUTER } from '../refusals.ts';
 import type { Trace, Way } from '../trace.ts';
 
-/** Rounds of the same two routers or more that prove a circle. */
+/** How often the same routers, two or more, must answer in the same order to prove a circle. */
 const ROUNDS = 2;
 
 /**

@@ -139,7 +139,7 @@ export function findDeadWays(traces: readonly Trace[]): readonly FindingDraft[] 
   });
 }
 
-/** What became of the other flows: of further dead ones less may have been seen, where routers limit their answers. */
+/** What became of the other flows. Of some dead ones fewer hops may be known, because routers limit their answers. */
 function othersText(found: readonly { readonly trace: Trace; readonly way: Way }[]): string {
   const dead = new Set(found.map(({ way }) => way));
   const others = [...new Set(found.map(({ trace }) => trace))].flatMap((trace) =>

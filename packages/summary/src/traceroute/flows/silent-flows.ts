@@ -62,9 +62,9 @@ function atTarget(trace: Trace, ways: readonly Way[]): readonly Step[] {
 }
 
 /**
- * The silent flow that was seen farthest on the way of this one, if the next hop answered only some packets of a flow
- * seen farther: a router that limits its answers may be the end of what one flow saw, and not of its way. The flow
- * itself if there is none.
+ * The silent flow seen farthest behind the last router of this one, if the next hop left packets of a flow seen farther
+ * unanswered: routers there may limit their answers, so that less was seen of this flow than of others on its way. Else
+ * the flow itself.
  */
 export function farthestOf(trace: Trace, way: Way): Way {
   const last = lastOf(way);

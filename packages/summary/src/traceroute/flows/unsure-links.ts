@@ -69,7 +69,10 @@ function isSteady(steps: readonly Step[], several: ReadonlySet<number>): boolean
   return own.every(({ routers }) => routers.length === 1) && repeats >= REPEATS;
 }
 
-/** True if one router of the hop leads to two of the next, one of which another router of the hop leads to as well. */
+/**
+ * True if a router of the hop leads to two routers of the next hop, and another router of the hop leads to one of these
+ * as well.
+ */
 function isCrossed(hop: number, ways: readonly Way[]): boolean {
   const next = new Map<string, Set<string>>();
   for (const { steps } of ways) {

@@ -29,7 +29,7 @@ function quotingHops<T>(trace: Trace, valueOf: (reply: Reply) => T | undefined):
 
 /**
  * The hop from which on all quoting hops have the same value. Undefined unless these are two or more, because a single
- * router may only quote in another manner.
+ * router may merely quote packets differently.
  */
 function lastingFrom<T>(hops: readonly Quoting<T>[]): Quoting<T> | undefined {
   const value = hops.at(-1)?.value;

@@ -23,8 +23,8 @@ export interface Loss {
 }
 
 /**
- * Locates where the loss of each path begins. With few packets a hop may have answered all by chance: a hop counts as
- * lossless if chance does not explain the difference, with the packets of all paths through the router.
+ * Locates where the loss of each path begins. With few packets a hop may have answered all by chance: it counts as
+ * lossless only if chance does not explain its lower loss, given the packets of all paths through the router.
  */
 export function beginsOf(paths: readonly Path[]): readonly Loss[] {
   const losses = paths.map((path) => beginOf(path, paths));

@@ -11,7 +11,8 @@ type Distribution = readonly number[];
 
 /**
  * Probability that chance alone makes so many packets that leave together miss their answers at two neighbouring
- * routers. Lost packets do not coincide; limits of several routers that the same packets use up do.
+ * routers. Loss hits the packets to each router independently; missing answers coincide if the same packets use up the
+ * limits of both.
  */
 export function coincidence(routers: readonly (readonly Seen[])[]): number {
   const pairs = routers.slice(1).flatMap((own, index) => pairsOf(routers[index]!, own));

@@ -21,7 +21,7 @@ export function findLosses(traces: readonly Trace[]): readonly FindingDraft[] {
   const reached = reachedOf(traces);
   const losses = lossesOf(traces);
   const proved = lossyWhenSpaced(traces);
-  // Each such hop is compared with those beyond it, and may have lost more by chance.
+  // Each hop with loss is compared with those beyond it, and may have lost more by chance.
   const lossyHops = reached.flatMap(({ steps }) => steps.filter((step) => !isSilent(step) && step.lost > 0)).length;
   const groups = byPlace(losses.filter(({ begin, end }) => begin.hop !== end.hop));
   // Paths that begin to lose packets in one network are taken to have the same cause: one that is proved suffices.
@@ -92,7 +92,7 @@ function routerText(step: Step): string {
   return step.routers.length < 2 ? stepText(step) : `hop ${step.hop}`;
 }
 
-/** Finding: missing answers of the target, which loss explains, and limits of its answers, too. */
+/** Finding: answers of the target are missing, because of loss or of a limit of its answers. */
 function unanswered(losses: readonly Loss[]): readonly FindingDraft[] {
   if (losses.length === 0) return [];
   const traces = losses.map(({ trace }) => trace);

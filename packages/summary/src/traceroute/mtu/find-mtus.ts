@@ -87,7 +87,7 @@ function passedBy(trace: Trace): string | undefined {
   const arrived = arrivedFrom(trace, holeOf(trace)!);
   if (arrived !== undefined) return `${arrived} arrive`;
   if (fullSize?.arrives !== true) return undefined;
-  // Smaller than the hole: the larger ones had the error of a router, which shows that they do not vanish there.
+  // These packets are smaller than the hole. Larger ones got the ICMP error of a router, so they do not vanish there.
   return `${protocol.toUpperCase()} packets of ${bytesText(fullSize.bytes)} arrive, and larger ones get an ICMP error`;
 }
 
@@ -119,7 +119,7 @@ function smallMtus(traces: readonly Trace[]): readonly FindingDraft[] {
   const values = listed(alike.map(([text, own]) => `${listed(resultsOf(own).map(({ probe }) => probe))} ${text}`));
   const arrived = unique(small.flatMap((trace) => arrivedFrom(trace, reportedMtu(trace)! + 1) ?? []));
   const others = arrived.length === 0 ? '' : ` ${listed(arrived)} arrive all the same: they may take another way.`;
-  // The report may be one to a packet of the trace’s protocol.
+  // The report may have come for a packet of the trace’s own protocol, not for an echo request.
   const isOwn = small.some(({ probeResult: { result } }) => result.fullSize?.bytes === result.pathMtu);
   const packets = isOwn ? 'Packets' : 'Echo requests';
   const text = `${packets} of less than ${bytesText(ordinary)} only fit the path, as a router or the probe’s link reports: ${values}.${others}`;

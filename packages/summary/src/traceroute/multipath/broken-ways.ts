@@ -5,7 +5,9 @@ import type { WayLink, WayNode } from './ways.ts';
 
 type FullTtl = SparseResultOf<'traceroute'>['fullTtl'];
 
-/** Fewest answered, and fewest lost, packets with the full TTL of a proof that needs no other packets. */
+/**
+ * If at least so many packets with the full TTL were answered, and as many lost, no other packets are needed as proof.
+ */
 const FULL_TTL_PROOF = 9;
 
 /** One of several paths behind a router on which packets end or are refused, while others reach the target. */
@@ -69,13 +71,13 @@ function isProved(broken: WayNode, fork: WayNode, nodes: readonly WayNode[], ful
   const answered = fullTtl?.rtts.filter((rtt) => rtt !== null).length ?? 0;
   const dead = sampleOf(beyond);
   if (dead.lost !== dead.sent) return false;
-  // Routers may limit their answers: the agent then proves it by packets with the full TTL alone.
+  // Routers may limit their answers: then the agent proves the break by packets with the full TTL alone.
   if (Math.min(answered, (fullTtl?.rtts.length ?? 0) - answered) >= FULL_TTL_PROOF) return true;
   if (beyond.length === 0) return false;
   const alive = nodes.flatMap(({ before }) =>
     before.filter(({ from, to }) => from?.reaches === true && to.reaches && to.kind !== 'silent' && to.hop > last.hop),
   );
-  // Any of the flows could have been lost by chance.
+  // Correction for multiple comparisons: any of the flows could have been the one that was lost by chance.
   const flows = fork.next.reduce((sum, link) => sum + link.flows, 0);
   const { sent, lost } = sampleOf(alive);
   return chanceOfMore(dead, { sent: sent + answered, lost }) * flows <= thresholds.beginByChance;

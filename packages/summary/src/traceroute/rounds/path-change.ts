@@ -63,7 +63,7 @@ export function targetHopsOf({ isFinal, probeResult }: Trace): readonly TargetHo
 
 type TargetHop = NonNullable<Trace['probeResult']['result']['targetHops']>[number];
 
-/** The hops of the path after its change between two rounds; all hops without one proved change. */
+/** The hops of the path after its change between two rounds; all hops unless exactly one change is proved. */
 export function presentSteps(trace: Trace): readonly Step[] {
   const { rounds = 1, flows = [], hops = [] } = trace.probeResult.result;
   const moved = targetHopsOf(trace);
