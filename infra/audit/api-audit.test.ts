@@ -20,7 +20,7 @@ describe('the hostile inputs', () => {
   it(
     'are all refused by the coordinator, with a problem document and no internal error',
     async () => {
-      // `npm run -s audit:security` tries all of them.
+      // One input of eleven; `npm run -s audit:security` tries all.
       const { inputs, ...seen } = await tryHostileInputs(11);
 
       expect(inputs).toBeGreaterThan(500);

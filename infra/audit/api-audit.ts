@@ -47,7 +47,10 @@ export async function tryFuzz(seed: number, requests: number): Promise<ApiReport
 /** Maximum number of repetitions of a request whose answer is 503, as when the store is too slow on a busy machine. */
 const TIMES_AGAIN = 20;
 
-/** A 503 says nothing about the input, so the request is repeated; the last 503 is returned. */
+/**
+ * A 503 says nothing about the input, so the request is repeated up to `TIMES_AGAIN` times; then the last 503 is
+ * returned.
+ */
 async function untilTaken(ask: () => Promise<Response>): Promise<Response> {
   let answer = await ask();
   for (let again = 0; answer.status === 503 && again < TIMES_AGAIN; again += 1) {

@@ -88,7 +88,7 @@ async function buildRenderer(): Promise<string> {
     GOTELEMETRY: 'off',
   };
   const program = join(folder, 'cache/render');
-  // The linker takes longer with symbols.
+  // Without symbols (`-s -w`) the linker takes less time.
   const words = ['build', '-ldflags=-s -w', '-o', program, join(import.meta.dirname, 'render.go')];
   await promisify(execFile)(join(go, 'bin/go'), words, { env });
   return program;

@@ -7,8 +7,8 @@ const WAITING_WORKERS = 4;
 
 /**
  * Runs suites in worker processes only: the runtime of this folder changes globals of its process. Suites that mostly
- * wait have workers apart, so that they neither leave the processors idle nor take a turn from suites that compute. With
- * one or two workers (`-w 1`) there are no others.
+ * wait run in additional workers, so that they neither leave the processors idle nor take a turn from suites that
+ * compute; with fewer than three workers (`-w 1`) they run with the others.
  */
 export default class TwoPools extends TestRunner {
   #waiting;

@@ -53,11 +53,11 @@ const CONDITIONS = ['vantage-source', 'module', 'node'];
 const OURS = /^[^?]*\/(?:apps|packages)\/[^/]+\/(?:src|serve)\/[^?]*\.ts$/;
 
 /**
- * Bundles those programs whose files are not of the current sources.
+ * Bundles those programs whose files were made from other sources than the current ones.
  *
  * @param {readonly (keyof typeof PROGRAMS)[]} names
  * @param {{ readonly clean?: boolean }} options `clean` bundles in any case, and removes the files of all earlier
- * builds
+ *   builds
  */
 export async function bundlePrograms(names, { clean = false } = {}) {
   const wanted = fingerprint();

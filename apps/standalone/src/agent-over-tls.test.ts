@@ -44,7 +44,7 @@ beforeAll(async () => {
   const executable = findRedisServer(process.env['PATH'] ?? '')!;
   const tls = join(folder, 'tls', 'redis');
   const files = ['--tls-cert-file', join(tls, 'redis.crt'), '--tls-key-file', join(tls, 'redis.key')];
-  // The port may be taken before Redis binds it; try another.
+  // Another program may take the port before Redis binds it: then another port is tried.
   for (;;) {
     tlsPort = await freePort();
     const listening = [

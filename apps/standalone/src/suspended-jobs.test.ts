@@ -122,7 +122,7 @@ interface Trial {
   readonly agent: StartedAgent;
   readonly status: () => Promise<string>;
   readonly reason: () => Promise<string>;
-  /** Makes the probe again. */
+  /** Writes the record of the probe again, after its removal. */
   readonly add: () => Promise<unknown>;
   readonly start: (check: Readonly<Record<string, unknown>>) => Promise<string>;
   readonly startTrace: (host?: string) => Promise<string>;

@@ -132,7 +132,7 @@ async function untilItIs<T>(request: () => Promise<T>, isSo: (answer: T) => bool
   }
 }
 
-/** A slow Redis counts as unavailable: retry, as the response demands. */
+/** Repeats a request after the time that the response states: a slow Redis counts as unavailable. */
 async function untilTaken<T>(ask: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

@@ -50,7 +50,7 @@ export async function startService(
     const read = (chunk: Buffer): void => {
       printed += chunk.toString();
       const match = /^Vantage runs at (\S+) /m.exec(printed);
-      // Wait for the last line of the startup message.
+      // The message is complete with its last line, which contains this text.
       if (match !== null && printed.includes('results?wait=25')) resolve(match[1]!);
     };
     child.stdout.on('data', read);

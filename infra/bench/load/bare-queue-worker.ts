@@ -18,7 +18,7 @@ const file = new URL('../../../packages/contract/test/release-0.1.json', import.
 const { types } = JSON.parse(readFileSync(file, 'utf8')) as {
   readonly types: Readonly<Record<string, { readonly result: object; readonly job: object }>>;
 };
-/** Ten jobs in the mix of the generator. */
+/** Types of ten jobs, in the shares that the generator has by default. */
 const names = ['ping', 'http', 'dns', 'ping', 'http', 'tcp', 'ping', 'http', 'dns', 'ping'];
 const numbers = Array.from({ length: Number(probes) }, (_, index) => index);
 const prefixOf = (probe: number): string => `p:{bare-${probe}}`;

@@ -8,7 +8,10 @@ import { recordProbes, untilProbesAreUp } from '../../trial-probes.ts';
 import { keepOnline } from './keep-online.ts';
 import { end, startProcess, startWorker } from './processes.ts';
 
-/** Redis, coordinators and agents, each in a separate process. */
+/**
+ * Redis, coordinators and agents, apart from the process of the benchmark: one process each, but one for all simulated
+ * agents.
+ */
 export interface Stage {
   /** Of the first master, if there are several. */
   readonly redisPort: number;

@@ -285,7 +285,7 @@ describe('loss on all ways of a search', () => {
   const limitAll = (burst: number, perSecond: number) => () => ({ burst, perSecond });
   const lastOnes = (name: string) => (last2(name) || name === TARGET_NAME ? { burst: 6, perSecond: 2 } : undefined);
   const target = (name: string) => (name === TARGET_NAME ? { burst: 1, perSecond: 1 } : undefined);
-  // Like a limit that others use up.
+  // A low rate, as if other programs used up most of the limit.
   const seldom = (name: string) => (name === TARGET_NAME ? { burst: 1, perSecond: 0.3 } : undefined);
 
   it('is found where a balancer by packet has a broken way', async () => {
@@ -587,7 +587,7 @@ describe('loss behind a balancer whose ways have different round trips', () => {
       4 * RUNS,
     );
 
-    // Its place is named in three quarters of 200 runs.
+    // Of 200 runs, three quarters named the place of the loss; here half suffices.
     expect(texts.filter((text) => text !== '').length).toBeGreaterThanOrEqual(2 * RUNS);
   });
 });

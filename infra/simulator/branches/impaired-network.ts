@@ -89,8 +89,8 @@ export function impairedNetwork(
 }
 
 /**
- * Returns whether a node answers a packet sent now: never if it is silent, otherwise as the token bucket of its limit
- * allows.
+ * Returns a function that decides whether a node answers a packet sent now: never if it is silent, otherwise as the
+ * token bucket of its limit allows.
  */
 function answerer({ silent, limits }: Impairments): (name: string) => boolean {
   const buckets = new Map<string, { tokens: number; atMs: number }>();

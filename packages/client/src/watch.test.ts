@@ -51,7 +51,7 @@ const stream =
   (response) => {
     response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8' });
     response.write(RETRY + text);
-    // Break only after the watch has read the events: unread data of a broken connection may be lost.
+    // Only after the watch has read the events: unread data of a broken connection may be lost.
     if (then === 'break') onEvent = () => response.destroy();
     if (then === 'end') response.end();
   };

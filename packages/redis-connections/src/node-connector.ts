@@ -17,9 +17,9 @@ export function connectTo({ host, port }: RedisEndpoint, tls: ConnectionOptions 
 }
 
 /**
- * Connects to the given node of a cluster.
+ * Returns a connector of ioredis that connects to the given node of a cluster.
  *
- * @param onError called with why a node is not reached: ioredis says only that the connection is closed
+ * @param onError called with the reason why a node is not reached: ioredis reports only that the connection is closed
  */
 export function nodeConnector(
   onError: (error: Error) => void = () => undefined,

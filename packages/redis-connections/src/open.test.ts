@@ -104,7 +104,7 @@ describe('connections to one server', () => {
     redis.on('close', () => (closes += 1));
 
     const reply = redis.ping();
-    // After the command is sent, block for longer than the timeouts of replies and connections.
+    // After the command is sent, this process is blocked for longer than the timeouts of replies and connections.
     await new Promise(setImmediate);
     process.kill(server.pid, 'SIGSTOP');
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_100);

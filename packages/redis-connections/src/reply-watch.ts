@@ -117,7 +117,7 @@ class ReplyWatch {
       return;
     }
     const now = performance.now();
-    // Read the replies that arrived during the stall first.
+    // The replies that arrived during the stall are read first.
     if (this.noteStall(now) && !isAgain) return this.lookIn(1, true);
     if (this.commandTimeout !== undefined) this.rejectOverdue(this.commandTimeout, now);
     if (this.owedSince !== undefined && isConnected) this.endSilent(stream, this.owedSince, now);

@@ -67,7 +67,7 @@ describe('lines to a pipe', () => {
     const [said] = (await once(program.stderr, 'data')) as [Buffer];
     const dropped = Number(said.toString());
 
-    // The program has reported progress without a reader; start reading.
+    // Reads only now: the program has made progress without a reader.
     let read = '';
     for await (const chunk of program.stdout) {
       read += String(chunk);

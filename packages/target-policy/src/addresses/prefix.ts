@@ -11,9 +11,9 @@ export interface Prefix {
 
 /** A longest-prefix-match table. */
 export interface PrefixTable<Entry> {
-  /** The entry of the longest prefix that contains an address. */
+  /** The entry of the longest prefix that contains an address; undefined if none does. */
   readonly find: (address: Address) => Entry | undefined;
-  /** The entry of the longest prefix that contains another prefix. */
+  /** The entry of the longest prefix that contains another prefix, or equals it; undefined if none does. */
   readonly findCovering: (prefix: Prefix) => Entry | undefined;
 }
 

@@ -10,7 +10,7 @@ import {
 
 import { readOrNothing } from './stub-message.ts';
 
-/** The records that give the addresses of a name, or the name of an address. */
+/** The types of the records that give the addresses of a name, or the name of an address. */
 export const questionTypes = {
   A: { code: 1, name: 'A' },
   PTR: { code: 12, name: 'PTR' },
