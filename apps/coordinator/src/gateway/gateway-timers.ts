@@ -6,7 +6,7 @@ import type { Connections } from './connections.ts';
 const LOOK_EVERY_MS = 1_000;
 /**
  * Number of polls in which each connection looks for jobs once, because announcements of jobs may be lost. More than
- * 100 connections take longer, because at a poll `MOST_LOOKS` of them look at most.
+ * 100 connections take longer, because at most `MOST_LOOKS` of them look at a poll.
  */
 const LOOK_AT_ALL_WITHIN_LOOKS = 10;
 const MOST_LOOKS = 10;

@@ -13,7 +13,10 @@ import { readMonitorsFile } from '../../monitors/file/monitors-file.ts';
 import { count, error, ok, reasonOf, warning, type DoctorFinding } from './finding.ts';
 
 const DAY_MS = 86_400_000;
-/** Age in days above which geo data is a warning, by its origin. Older data puts moved networks in the wrong place. */
+/**
+ * Age of geo data in days above which there is a warning, by its origin. Older data puts moved networks in the wrong
+ * place.
+ */
 const OLD_DAYS = { operator: 120, bundled: 365 };
 
 type Files = Pick<

@@ -27,9 +27,9 @@ export interface ReadingTurns {
   /** True if the probe is active or was marked by `noteChanged`. */
   readonly hasNews: (probe: string) => boolean;
   /**
-   * Selects the probes to read now. Always selected: those that were never read, have changed, had entries in their
-   * stream, or have lost their heartbeat. Selected in rotation, `MOST_IN_ROTATION` at most: those that are active, not
-   * settled, or unread for `SELDOM_MS`.
+   * Selects the probes to read now. Always selected: those that were never read or have changed, and those with entries
+   * in their stream or an expired heartbeat. Selected in rotation, `MOST_IN_ROTATION` at most: those that are active,
+   * not settled, or unread for `SELDOM_MS`.
    */
   readonly due: (probes: readonly string[], lastOf: (probe: string) => LastReading | undefined) => ReadonlySet<string>;
   /** Records a read by a command that was sent at that time. */
