@@ -68,7 +68,7 @@ const obeys: FakeRun = async ({ port }, { signal }) => {
   return openPort(port);
 };
 
-/** Wraps a run with a promise for its start. */
+/** Wraps a run; `started` resolves when it starts. */
 function noted(run: FakeRun): { readonly run: FakeRun; readonly started: Promise<void> } {
   const { promise: started, resolve } = Promise.withResolvers<void>();
   return {

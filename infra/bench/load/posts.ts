@@ -12,7 +12,7 @@ import { onStage } from './stage.ts';
  */
 const WARM_UP = 24_000;
 const TURNS = 7;
-/** Series of POSTs in a turn to each server, short and alternating, because the speed of the machine varies. */
+/** Number of series of POSTs to each server in a turn: short and alternating, because the speed of the machine varies. */
 const SERIES = 8;
 /** POSTs of a series. */
 const POSTS = 500;

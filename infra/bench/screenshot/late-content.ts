@@ -12,7 +12,7 @@ import { startPuppeteer, type WaitUntil } from '../../../packages/diagnostics/te
 import type { Serve, Site } from '@vantage/test-support/browser/site';
 import { median, type Figure } from '../goals.ts';
 
-/** Milliseconds of the API call of each page. */
+/** Duration of the API call of each page, milliseconds. */
 const API_CALLS = [100, 200, 300, 400, 500, 600, 800, 1_000, 1_500, 2_000];
 const ROUNDS = 5;
 const ALL = API_CALLS.length * ROUNDS;

@@ -144,7 +144,7 @@ function isDemoted(error: Error): boolean {
   return /^(READONLY|MOVED|MASTERDOWN|UNBLOCKED) /.test(error.message);
 }
 
-/** 50 ms doubling up to 2 s, the upper half random: agents do not reconnect in step. */
+/** From 50 ms, doubled up to 2 s; half of each pause is random, so that agents do not reconnect simultaneously. */
 const spread = createBackoff({ firstMs: 50, longestMs: 2_000, jitter: 0.5 });
 
 function ignore(): void {
