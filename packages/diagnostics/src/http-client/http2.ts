@@ -74,7 +74,7 @@ function firstWindow({ maxBodyBytes, followsRedirects }: Request): number {
   return followsRedirects ? Math.min(window, DEFAULT_WINDOW) : window;
 }
 
-/** Everything sent at once: preface, settings, windows, request. */
+/** All that the client sends at once: preface, settings, windows, request. */
 function opening({ url, method, headers, host = url.host, body, maxBodyBytes }: Request, window: number): Buffer {
   const block = encodeHpack([
     [':method', method],

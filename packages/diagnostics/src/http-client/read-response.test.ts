@@ -180,7 +180,7 @@ describe('a hostile HTTP/1.1 answer', () => {
           socket.end(head + body);
           return;
         }
-        // As much as is kept, then one byte, which shows that there is more, and nothing behind it.
+        // The server sends as much as is kept, then one byte, which shows that there is more, and nothing after it.
         socket.write(head + body.slice(0, 16 * 1024));
         void socketsRead().then(() => {
           askedBefore = [...asked];

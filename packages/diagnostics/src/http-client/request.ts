@@ -94,7 +94,7 @@ export function redirected(
       url,
       headers,
       ...(isChanged ? { method: 'GET', body: undefined } : {}),
-      // Like Go's client: only a relative redirect keeps the Host header of the request.
+      // As in Go's client, only a relative redirect keeps the Host header of the request.
       host: isRelative ? request.host : undefined,
     },
     failure: null,

@@ -55,7 +55,7 @@ export function readBody(
   let bodyBytes = 0;
   let full = false;
   let decoder: Decoder | undefined;
-  // Kept for a lenient decoder if the strict one fails; bounded like the body.
+  // The compressed bytes for a lenient decoder if the strict one fails; bounded like the body.
   const gzipped: Uint8Array[] | undefined = isGzip(contentEncoding) ? [] : undefined;
 
   const push = (bytes: Uint8Array): boolean => {

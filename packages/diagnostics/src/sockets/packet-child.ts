@@ -139,8 +139,8 @@ function loadFailure(code: string, reason: string): string {
 }
 
 function spawnChild({ execPath = process.execPath, commandPrefix = [], uid, gid }: PacketProcessOptions): ChildProcess {
-  // As source, the program needs the condition by which packages import each other's sources; as a bundle, it is next
-  // to the bundle of the agent.
+  // Run from its source, the program needs the condition by which packages import each other's sources; as a bundle, it
+  // is next to the bundle of the agent.
   const [file, flags] = import.meta.url.endsWith('.ts')
     ? ['process/packet-process.ts', [...NODE_FLAGS, '--conditions=vantage-source']]
     : ['packet-process.js', NODE_FLAGS];

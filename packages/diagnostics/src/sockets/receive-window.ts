@@ -25,7 +25,7 @@ export async function loadReceiveWindow(): Promise<ReceiveWindow | undefined> {
   };
   return {
     limit: (socket, bytes) => {
-      // Also bounds unread data, and disables automatic tuning of the window by the kernel.
+      // This also bounds unread data, and disables automatic tuning of the window by the kernel.
       set(socket, SO_RCVBUF, bytes);
       set(socket, TCP_WINDOW_CLAMP, bytes);
     },

@@ -151,7 +151,7 @@ function removeNamespace(name: string): void {
   try {
     rmSync(`/etc/netns/${name}`, { recursive: true, force: true });
     execFileSync(IP, ['netns', 'delete', name], { stdio: 'pipe' });
-    // Removed when empty, because others may use it.
+    // The folder is removed only when it is empty, because others may use it.
     if (readdirSync('/etc/netns').length === 0) rmdirSync('/etc/netns');
   } catch {
     // There may be no namespace to remove.

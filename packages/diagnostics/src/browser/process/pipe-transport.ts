@@ -20,7 +20,7 @@ export interface PipeTransport extends ConnectionTransport {
 export interface MessageLimits {
   /** Largest message, bytes. A screenshot of 4 MiB is 5.6 MB as base64. */
   readonly messageBytes: number;
-  /** All messages together, bytes. */
+  /** Total size of all messages, bytes. */
   readonly totalBytes: number;
   readonly messages: number;
 }

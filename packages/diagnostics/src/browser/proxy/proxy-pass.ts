@@ -45,7 +45,7 @@ export async function passRequest(
   // A request body in chunks is not passed on.
   if (socket === null || response.destroyed || request.headers['transfer-encoding'] !== undefined) return giveUp();
   const fail = (failure: Failure): void => {
-    // Noted only before the head of the response, and only once: later failures follow from the first.
+    // A failure is noted only before the head of the response, and only once: later ones follow from the first.
     if (!response.headersSent && !response.destroyed) book.noteFailure(url.hostname, port, failure);
     giveUp();
   };

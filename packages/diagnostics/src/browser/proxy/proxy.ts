@@ -68,7 +68,7 @@ export async function startProxy({
     else socket.end(`${pageHead(407)}\r\n`);
   });
 
-  // Registered before anything is awaited, because a connection without a listener is lost.
+  // The listener is added before anything is awaited, because a connection without one is lost.
   listener?.on('connection', (socket: Socket) => server.emit('connection', socket));
   const open = listener ?? server;
   open.maxConnections = MAX_CONNECTIONS;

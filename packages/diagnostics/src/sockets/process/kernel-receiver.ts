@@ -11,7 +11,7 @@ import { addressText } from '@vantage/contract/address';
 export interface KernelPacket {
   readonly bytes: Uint8Array;
   readonly from: string;
-  /** From the ancillary data, for IPv6 only; IPv4 packets include their header. */
+  /** Hop limit from the ancillary data, for IPv6 only: IPv4 packets include their header. */
   readonly hopLimit: number | null;
   readonly receivedMs: number;
   readonly clock: Clock;

@@ -207,7 +207,7 @@ describe('the filter of a raw socket', () => {
     });
 
     itWithFamily(`keeps space for a reply while replies to other programs flood, over IPv${family}`, async () => {
-      // More than the receive buffer takes.
+      // These are more bytes than the receive buffer takes.
       const flood = Array.from({ length: 8_000 }, () => echo(FOREIGN, 1_400));
       const owners = await ownersReceived([family, 'icmp'], [OWN], flood, [echo(OWN)]);
 

@@ -13,7 +13,7 @@ export interface Path {
   readonly isSound: boolean;
 }
 
-/** Longest path: OpenSSL ends at 100 certificates above the server's. */
+/** Limit of the certificates of a path: OpenSSL ends at 100 above the server's. */
 const MAX_PATH = 101;
 /** Limit of the certificates that are visited in a search, which bounds the work for equal names. */
 const MAX_STEPS = 1_000;

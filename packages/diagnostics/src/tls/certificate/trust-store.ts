@@ -88,7 +88,7 @@ function createContext(
     ...versions,
     ...identity,
     ciphers: CIPHERS,
-    // Without X25519MLKEM768, whose key share makes the ClientHello span two packets.
+    // X25519MLKEM768 is left out: its key share makes the ClientHello span two packets.
     ecdhCurve: 'X25519:P-256:X448:P-521:P-384:ffdhe2048:ffdhe3072:ffdhe4096:ffdhe6144:ffdhe8192',
     ...(ca === undefined ? {} : { ca: [...ca] }),
   });

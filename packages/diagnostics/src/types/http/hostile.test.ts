@@ -43,7 +43,7 @@ describe('what comes without a head', () => {
 
     // An empty SETTINGS frame comes first.
     socket.emit('data', Buffer.from('000000040000000000', 'hex'));
-    // All in one turn of the event loop, in which no timer runs.
+    // Everything is sent in one turn of the event loop, in which no timer runs.
     while (!socket.destroyed && received < 64 * MEBIBYTE) {
       received += pings.length;
       socket.emit('data', pings);

@@ -57,7 +57,7 @@ describe('rounds while the packet process stands still', () => {
   });
 
   it('read the answers that came meanwhile, with their true times', async () => {
-    // Stopped while the packets of a round are under way.
+    // The probe is stopped while the packets of a round are under way.
     const slow = path(2, (one) => [one.ttl < 2 ? expired(one, router(1), 300) : arrived(one, 300)]);
     const outcome = await virtualTrace({ packets: stopping(2_100, 4_000, slow) }, { rounds: 6 });
 

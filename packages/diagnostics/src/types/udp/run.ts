@@ -103,7 +103,7 @@ async function firstHeard(datagrams: readonly Datagram[], waitMs: number, signal
   stopTimer();
 }
 
-/** Without any response so far, waits for one until `ATTEMPT_WAIT_MS` after the last datagram. */
+/** Waits for the first response, if there is none yet, until `ATTEMPT_WAIT_MS` after the last datagram. */
 async function lastHeard(attempts: readonly Attempt[], signal: AbortSignal): Promise<void> {
   if (isOver(attempts, signal)) return;
   const datagrams = attempts.flat();

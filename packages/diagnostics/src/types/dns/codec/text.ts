@@ -63,8 +63,8 @@ export function ipv4Text(bytes: Uint8Array): string {
 }
 
 /**
- * RFC 5952; addresses of `::ffff:0:0/96`, and of `::/96` above `::ffff`, end in a dotted quad, as inet_ntop writes
- * them.
+ * An IPv6 address as RFC 5952 writes it. Addresses of `::ffff:0:0/96`, and of `::/96` above `::ffff`, end in a dotted
+ * quad, as inet_ntop writes them.
  */
 export function ipv6Text(bytes: Uint8Array): string {
   if (bytes.length !== 16) throw new MessageFormatError('an IPv6 address has 16 octets');

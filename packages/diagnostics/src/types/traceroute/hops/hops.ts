@@ -158,7 +158,7 @@ function statsOf(packets: readonly TracePacket[]): HopStats {
 
 /**
  * The first ICMP error with a mark (`icmpMark`) that is not time exceeded, such as a router's refusal, and the number
- * of packets that got it.
+ * of packets that got one with this mark from the same sender.
  */
 function icmpOf(answers: readonly TraceAnswer[], { family, protocol, shown }: HopFormat): Hop['icmp'] {
   const errors = answers.flatMap(({ kind, error, from }) => {

@@ -37,8 +37,8 @@ export function fewestFlows({ maxHops, queries, flows }: Counts): number {
 }
 
 /**
- * Packets with limited TTLs that the trace sends at most; with rounds, the first round; for all flows, a trace of an
- * agent of an earlier release.
+ * The most packets with limited TTLs that a trace sends. With rounds, those of the first round; for all flows, those of
+ * a trace by an agent of an earlier release.
  */
 export function plannedPackets(counts: Counts): number {
   return hopsOf(counts) * queriesOf(counts) * fewestFlows(counts);

@@ -9,7 +9,10 @@ const TRIES = 3;
  */
 const REFUSALS = 16;
 
-/** Packets to the hop before that of a refused packet: a per-packet balancer of two would show one router in 1 of 32 cases. */
+/**
+ * Packets to the hop before that of a refused packet. If a per-packet balancer chooses between two routers there, all
+ * six would show the same one in 1 of 32 cases.
+ */
 const PACKETS_TO_PLACE = 6;
 
 /** True for a flow that is probed no further: it is refused by a router before the TTL, which passes others. */

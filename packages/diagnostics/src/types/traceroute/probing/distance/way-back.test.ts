@@ -13,7 +13,10 @@ function packet(ttl: number, kind: TraceAnswer['kind'] | undefined, hopLimit: nu
   return { flow: 0, index: 0, ttl, awaitedMs: 0, sentMs: 0, answer, isGivenUp: answer === null };
 }
 
-/** Routers, silent hops with three packets each, and answers of a target at the sixth hop: `!` for one, `.` for none. */
+/**
+ * Routers, silent hops with three packets each, and answers of a target at the sixth hop: `!` for an answer, `.` for
+ * none.
+ */
 function hopWith(
   silent: number,
   answers: string,

@@ -22,7 +22,7 @@ export function roundSchedule(first: number, last: number, rounds: number, maxPa
   if (hops < 1 || more < 1) return [];
   const ofEach = routers === 0 ? 0 : Math.max(0, Math.min(more, Math.floor((maxPackets - more) / routers)));
   const isAsked = (ttl: number, index: number): boolean => {
-    // Shifted by hop, so that the numbers of packets in the rounds differ by one at most.
+    // Hops are shifted against each other, so that the numbers of packets in the rounds differ by one at most.
     const shift = (ttl - first + 1) / hops;
     return Math.floor(((index + 1) * ofEach) / more + shift) > Math.floor((index * ofEach) / more + shift);
   };
