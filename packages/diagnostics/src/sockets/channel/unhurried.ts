@@ -8,7 +8,7 @@ export interface Unhurried {
   readonly drop: () => void;
 }
 
-/** Long, because a message that is sent alone wakes both processes. */
+/** This time is long, because a message that is sent alone wakes both processes. */
 const WITHIN_MS = 5_000;
 
 export function createUnhurried(send: (request: Request) => void): Unhurried {

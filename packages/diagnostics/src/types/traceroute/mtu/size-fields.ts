@@ -42,8 +42,9 @@ export async function sizeFields(
 }
 
 /**
- * Null for echo requests, which the search sends anyway, for a size that the request has chosen, if the trace failed,
- * was abandoned or did not reach the target, if no source address is known, and if the packets prove nothing.
+ * Tests whether packets of the trace's own protocol arrive in full size. Null for echo requests, which the search sends
+ * anyway, and for a size that the request has chosen. Also null if the trace failed, was abandoned or did not reach the
+ * target, if no source address is known, or if the packets prove nothing.
  */
 async function fullSizeOf(
   trace: Trace,

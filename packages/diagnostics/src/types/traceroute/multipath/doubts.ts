@@ -11,7 +11,7 @@ const MOST_TRIES = 8;
 const MOST_WRONG = 2;
 /** Time within which a packet to the control must follow, milliseconds. */
 const CONTROL_MS = 500;
-/** Suspected slots that are probed at once: so few that their controls leave with them. */
+/** Number of suspected slots that are probed at once: so few that their controls leave with them. */
 const TESTS = 8;
 
 /** A suspected slot to be probed again, and an answered one as its control. */

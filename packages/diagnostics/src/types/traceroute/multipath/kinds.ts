@@ -45,8 +45,8 @@ export function kindAsks(survey: Survey, vertices: readonly Vertex[], which: 'cr
 }
 
 /**
- * Repeats a known flow past each router after which several answers, or silence, were seen, before new flows are probed:
- * the next hops of a per-packet balancer that is found now are sought with that flow.
+ * Repeats a known flow past each router after which several answers, or silence, were seen, before new flows are
+ * probed: if a router turns out to balance by packet, its next hops are sought with that flow.
  */
 export function earlyAsks(survey: Survey, vertices: readonly Vertex[]): readonly Ask[] {
   return vertices.flatMap((vertex) => {

@@ -2,7 +2,7 @@ import { isFull, type TracePacket } from '../../probing/trace.ts';
 
 /** A packet as it counts at its hop. */
 export interface HopPacket extends TracePacket {
-  /** True if a router before the hop refused it, or may have: then it says nothing of the hop. */
+  /** True if a router before the hop refused the packet, or may have: then the packet says nothing about the hop. */
   readonly isRefused?: true;
   /** The router that refused it; `hop` is set if the router was seen at the hop before this one, and at no other. */
   readonly refusedBy?: { readonly address: string; readonly hop?: number };

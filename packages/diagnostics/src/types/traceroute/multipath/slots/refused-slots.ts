@@ -26,8 +26,8 @@ export function isUntried({ packets }: Slot, barred: Barred | undefined): boolea
 }
 
 /**
- * Slots to be probed to find the hop of a router that refused packets: a per-packet balancer may have chosen it for them
- * alone.
+ * Slots to be probed to find the hop of a router that refused packets: a per-packet balancer may have chosen it for
+ * these packets alone.
  */
 export function unplacedAsks(unplaced: Refusals['unplaced'], slots: Slots): Refusals['unplaced'] {
   return unplaced.flatMap((one) => {

@@ -53,8 +53,9 @@ function totalOf(
 }
 
 /**
- * MDA-Lite for two or more vertices, none of them complete, in silence or balanced per packet, with similar successors:
- * one in common (`converging`), or, from `LITE_WIDTH` vertices on, one each (`parallel`). Else `full`.
+ * MDA-Lite for two or more vertices with similar successors, if none of them is complete, in silence or balanced per
+ * packet. Successors are similar if all vertices share one (`converging`) or, from `LITE_WIDTH` vertices on, each has
+ * its own (`parallel`). Else `full`.
  */
 function modeOf(group: readonly Vertex[]): 'full' | 'converging' | 'parallel' {
   const known = group.filter(({ samples }) => samples > 0);
