@@ -267,7 +267,7 @@ describe('the packet process', () => {
     await once(sender, 'error');
     const watch = { family: 4, protocol: 'udp', identifier: sender.address().port } as const;
 
-    // Long enough, however slow the packet process is.
+    // This recalls far enough, however slow the packet process is.
     const recall = { ...watch, errorsOnly: { recallMs: 60_000 } };
     const [one, other] = await Promise.all([packets.open(recall), packets.open(recall)]);
     const [first, second] = await Promise.all([nextPacket(one), nextPacket(other)]);

@@ -19,7 +19,7 @@ const dnssecErrors: ReadonlySet<number> = new Set([1, 2, 5, 6, 7, 8, 9, 10, 11, 
 const otherErrors: ReadonlySet<number> = new Set([4, 14, 15, 16, 17, 18, 22, 23]);
 
 /**
- * Result of verifying a resolver's validation. `broken`: it fails for the root as well, which is no statement about the
+ * Result of verifying a resolver's validation. `broken`: it fails for the root as well, and so says nothing about the
  * name.
  */
 export type Validation = 'failed' | 'confirmed' | 'unconfirmed' | 'broken';

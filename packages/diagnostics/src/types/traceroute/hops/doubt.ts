@@ -23,8 +23,8 @@ export function isDoubtful(trace: Trace, isOfAllFlows: boolean): boolean {
 }
 
 /**
- * True if a search for all paths must leave packets for `sendSpaced`: the target left one unanswered that is given up,
- * or routers several.
+ * True if a search for all paths must leave packets for `sendSpaced`: the target left a packet unanswered that is given
+ * up, or routers left several.
  */
 export function isDoubtfulInSearch(trace: Trace): boolean {
   const isLost = (packet: TracePacket): boolean => packet.isGivenUp && packet.answer === null;

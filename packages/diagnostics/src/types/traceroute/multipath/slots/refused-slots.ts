@@ -20,7 +20,10 @@ export function isBarred(barred: Barred | undefined, ttl: number): barred is Bar
   return barred !== undefined && barred.tried >= TRIES && barred.hop < ttl;
 }
 
-/** True for a slot whose packets were refused before its hop, too few to tell whether others of the flow are too. */
+/**
+ * True for a slot whose packets were refused before its hop, but too few to tell whether the flow's other packets are
+ * refused too.
+ */
 export function isUntried({ packets }: Slot, barred: Barred | undefined): boolean {
   return packets.length < TRIES && !(barred !== undefined && barred.tried >= TRIES);
 }
