@@ -21,7 +21,7 @@ export interface LabOptions {
   readonly nameServer: boolean;
   /** Prefixes of flags with which the browser is not started, to prove that the canaries work. */
   readonly without: readonly string[];
-  /** True: the browser is in a separate network namespace. */
+  /** True if the browser is in a separate network namespace. */
   readonly namespace: boolean;
   /** Prefixes of canaries that the page is expected to reach: it stays open until it has. */
   readonly awaitTouched?: readonly string[];

@@ -147,7 +147,7 @@ async function show(
 }
 
 async function openPage(running: RunningBrowser, proxy: FilteringProxy, request: PictureRequest): Promise<Page> {
-  // Loaded for the first screenshot, because the module takes 20 MiB.
+  // The module is loaded only for the first screenshot, because it takes 20 MiB.
   const { connect } = await import('puppeteer');
   const browser: Browser = await connect({
     transport: running.transport,

@@ -59,7 +59,7 @@ beforeAll(async () => {
       document.cookie = 'x=1; max-age=9999'; localStorage.x = 1;
       document.body.style.background = known === '0' ? 'lime' : 'red';
     </script>`,
-    // Grows so slowly that the watch of its memory sees it.
+    // This page grows so slowly that the watch of its memory sees it.
     '/grows': `<body><img src="/never" alt=""><script>
       const all = []; setInterval(() => all.push(new Uint8Array(8 << 20).fill(1)), 10);
     </script>`,

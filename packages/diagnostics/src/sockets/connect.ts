@@ -84,8 +84,8 @@ export function connectPinned(
       if (heard) refuse(heard);
       else settle({ socket: null, failure, icmpUnread: heard === undefined });
     };
-    // Started right before the system call: Node's own preparation is not network time, and takes longest after an idle
-    // time.
+    // The clock is started right before the system call: Node's own preparation is not network time, and takes longest
+    // after an idle time.
     socket.once('connectionAttempt', () => (started = performance.now()));
     const stopTimer = timeoutMs === undefined ? undefined : readFirstTimer(giveUp, timeoutMs);
     signal.addEventListener('abort', giveUp);

@@ -223,7 +223,7 @@ function anchorOf([zone, key]: readonly [string, string | null]): string {
   return `  "${zone}" static-key ${flags} ${protocol} ${algorithm} "${base64.join('')}";\n`;
 }
 
-/** What is compared: not the additional section, nor the TTLs, which count down in a resolver. */
+/** The parts that are compared: not the additional section, nor the TTLs, which count down in a resolver. */
 const view = ({ rcode, flags, answers = [], authority = [], size }: Outcome<typeof dns> | Dug): object => ({
   rcode,
   flags: [...(flags ?? [])],

@@ -202,7 +202,7 @@ function zoneOf(name: string, message: Message): Zone {
   return { name, servers: withGlueFirst(servers) };
 }
 
-/** IPv4 before IPv6: the more common of the two on probes. */
+/** The glue addresses of a server, those of IPv4 first: more probes have IPv4 than IPv6. */
 function glueOf(server: string, additional: readonly DnsRecord[]): string[] {
   const of = (type: string): string[] =>
     additional.filter((record) => record.type === type && sameName(record.name, server)).map(({ data }) => data);
@@ -223,7 +223,7 @@ function inFamily(servers: readonly DelegatedServer[], family: Family | undefine
   );
 }
 
-/** Servers with a known address first: the others cost a resolution. */
+/** Puts servers with a known address first: the others cost a resolution. */
 function withGlueFirst(servers: readonly DelegatedServer[]): DelegatedServer[] {
   const known = servers.filter(({ addresses }) => addresses.length > 0);
   return [...known, ...servers.filter(({ addresses }) => addresses.length === 0)];

@@ -24,7 +24,7 @@ export function altSvcOf(head: Head): AltSvc | null {
         protocol: boundText(percentDecoded(protocol), 32),
         host: host === '' ? null : boundText(host, 256),
         port: Number(port),
-        // RFC 7838 section 3.1: fresh for 24 hours without `ma`.
+        // RFC 7838 section 3.1: without `ma` an alternative is fresh for 24 hours.
         maxAge: maxAge === undefined ? 86_400 : Number(maxAge),
       },
     ];

@@ -281,7 +281,7 @@ function serve(listener: RequestListener, host?: string): Promise<number> {
   return start(createServer(listener), host);
 }
 
-/** Asynchronous, so that the server of the test can answer. */
+/** Runs curl asynchronously, so that the server of the test can answer. */
 function curl(args: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     execFile('curl', args, { encoding: 'latin1' }, (error, stdout) => (error ? reject(error) : resolve(stdout)));

@@ -69,7 +69,7 @@ function packetRows(packet: SentPacket, target: Target, context: DiagnosticConte
   }
   return [answer, ...duplicates].map((reply, index) => ({
     seq,
-    // Clamped, because the clock has a limited resolution.
+    // The time is not negative, as the limited resolution of the clock could make it.
     rtt: roundMs(Math.max(0, reply.receivedMs - sentMs)),
     ttl: reply.hopLimit,
     from: shownAddress(reply.from, target, context),

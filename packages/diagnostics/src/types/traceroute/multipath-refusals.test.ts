@@ -58,7 +58,7 @@ async function traced(protocol: Protocol, seed: number, refuses: Refuses): Promi
 }
 
 const never: Refuses = () => false;
-/** Refuses packets that it is to pass on. */
+/** A router that refuses a share of the packets that it is to pass on. */
 const beyond =
   (share: number): Refuses =>
   (sent, random) =>

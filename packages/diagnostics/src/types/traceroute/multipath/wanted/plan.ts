@@ -96,7 +96,8 @@ class GroupPlan {
       const isSole = survey.sole(ttl) === vertex;
       for (let flow = 0; flow < this.fresh; flow += 1) {
         if (survey.at(flow, ttl) !== vertex || !isNew(flow, ttl + 1) || survey.hasEnded(flow, ttl)) continue;
-        // Flows not probed there reveal a second vertex that the others missed, if it leads elsewhere.
+        // Flows that were not probed at this hop reveal a second vertex there that the others missed, if it leads
+        // elsewhere.
         if (isSole && survey.slots.get(flow)?.has(ttl) === true) continue;
         return this.ask(flow, ttl + 1);
       }
