@@ -120,7 +120,7 @@ export async function startUnbound({
       ...anchors,
       ...(now === undefined ? [] : [`val-override-date: "${now}"`]),
     ];
-    // Including the root, so that only servers on loopback are queried.
+    // The root is included, so that only servers on loopback are queried.
     const served = {
       ...Object.fromEntries([...Object.keys(zones), '.'].map((zone) => [zone, authorityPort])),
       ...ports,

@@ -31,7 +31,7 @@ export async function digSays(port: number, name: string, type: string, ...flags
 /**
  * Formats a result in the form of `Says.message`.
  *
- * @param answers each ends with its data
+ * @param answers records as text, each of which ends with its data
  */
 export function told(rcode: string, counts: string, answers: readonly string[]): string {
   const addresses = new Set(answers.flatMap((record) => /\d+\.\d+\.\d+\.\d+$/.exec(record)?.[0] ?? []));

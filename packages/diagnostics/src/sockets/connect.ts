@@ -105,8 +105,8 @@ export function connectPinned(
 }
 
 /**
- * Defined outside of `connectPinned`: a closed socket stays in memory for some time, and with a closure it would keep
- * the check there too.
+ * A function outside of `connectPinned`: a closed socket stays in memory for some time, and with a closure it would
+ * keep the check there too.
  */
 function ignore(): void {
   // `fail` has handled the error of a handshake.

@@ -78,7 +78,7 @@ export class PacketLink {
     if (this.child === undefined) await this.start();
   }
 
-  /** A reference of a socket, or the token of a request. */
+  /** The next number for a socket (its reference) or a request (its token). */
   nextNumber(): number {
     this.counter = this.counter >= 0xffff_ffff ? 1 : this.counter + 1;
     return this.counter;

@@ -3,7 +3,10 @@ import type { Family } from '@vantage/contract';
 /** Maximum of the message field: 16 bits. */
 const MAX_RECALL_MS = 0xffff;
 
-/** Added because a request may wait this long for the packet process, which looks back from the request's arrival. */
+/**
+ * Time that is added, because a request may wait this long for the packet process, which looks back from the request's
+ * arrival.
+ */
 const SLACK_MS = 1_000;
 
 /**

@@ -7,8 +7,8 @@ import { certificateOf, comparableName, type Certificate } from './certificate.t
 /** Trusted certificates, parsed when they are first needed. */
 export interface TrustStore {
   /**
-   * The context of a handshake. It allows TLS 1.0 and weak ciphers, because they are measured, not relied on.
-   * Without session resumption, so that every handshake shows the certificate.
+   * The context of a handshake. It allows TLS 1.0 and weak ciphers, because they are measured, not relied on. It
+   * resumes no session, so that every handshake shows the certificate.
    *
    * @param versions all by default
    * @param identity client certificate; none by default

@@ -218,8 +218,8 @@ describeWithOpenssl('the certificate of a target (skipped without the openssl co
     'of the client is named where it was %s and an alert came that says something else',
     async (_reason, requests, message) => {
       const { raw } = new X509Certificate(leaf({ key: ['rsa:2048'] }).cert);
-      // AES128-SHA, which needs no ServerKeyExchange; the alert is the one that GnuTLS sends if a certificate is
-      // missing.
+      // The suite is AES128-SHA, which needs no ServerKeyExchange; the alert is the one that GnuTLS sends if a
+      // certificate is missing.
       const flight = [serverFlight([raw], { suite: '002f', requests }), Buffer.from('15030300020232', 'hex')];
       const port = await startRaw((socket) => socket.once('data', () => socket.write(Buffer.concat(flight))));
 

@@ -245,7 +245,10 @@ function rowOf(step: Step, budget: RecordBudget): Row {
   };
 }
 
-/** Only the records of a referral: the last answer is in the result's own sections. */
+/**
+ * The records of a step that its row shows: only those of a referral, since the last answer is in the result's own
+ * sections.
+ */
 function shownOf(step: Step, message: Message): readonly DnsRecord[] {
   return step.kind === 'referral' ? message.authority : [];
 }

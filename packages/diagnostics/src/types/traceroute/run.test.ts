@@ -129,7 +129,7 @@ describe('traceroute', () => {
       fullTtl: { rtts: [null, null, null, null, null, null], icmp: null },
     });
     expect(outcome.hops).toHaveLength(5);
-    // Three for each of five hops, one for each further hop, six with the full TTL.
+    // The packets: three for each of five hops, one for each further hop, six with the full TTL.
     expect(ofTrace(fake)).toHaveLength(15 + 25 + 6);
   });
 

@@ -169,7 +169,8 @@ describe('a udp check', () => {
 
       await runUdp(asked, testContext());
 
-      // A busy machine makes the check longer, never shorter: a budget without the last wait fails always.
+      // A busy machine makes the check longer, never shorter: with a budget without the last wait this test always
+      // fails.
       const leastMs = attempts * ATTEMPT_WAIT_MS + DATAGRAM_WAITS_MS[0];
       expect(performance.now() - startedAt).toBeGreaterThan(leastMs - 50);
       expect(udp.budgetMs(asked)).toBe(leastMs + 3_000);

@@ -8,7 +8,7 @@ import type { RewrittenField } from '../../reply-fields.ts';
 interface Sent {
   readonly protocol: PacketProtocol;
   readonly family: Family;
-  /** Empty if not known. */
+  /** Source address; empty if it is not known. */
   readonly source: string;
   readonly destination: string;
 }

@@ -97,9 +97,9 @@ function expiredAt(packets: readonly TracePacket[]): readonly number[] {
 }
 
 /**
- * The highest TTL of the second round: the hop of the target, or at which a router refused the packets. If only packets
- * with the full TTL show that the target answers, the hop behind the last router; without an end all hops that were
- * asked.
+ * The highest TTL of the second round: the hop of the target, or the one at which a router refused the packets. If only
+ * packets with the full TTL show that the target answers, it is the hop behind the last router; without an end, all
+ * hops that were asked are probed.
  */
 export function firstLastHop(packets: readonly TracePacket[], limits: TraceLimits): number {
   const { end, reached, horizon } = viewFirstRound(packets, limits);
