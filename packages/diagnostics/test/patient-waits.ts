@@ -1,6 +1,6 @@
 import type { DnsWaits } from '../src/types/dns/run.ts';
 
-/** For servers that do respond: no query is repeated because a busy machine delayed one. */
+/** Waits for servers that do respond: so long that no query is repeated because a busy machine delayed its answer. */
 export const patientWaits: DnsWaits = {
   oneMs: [30_000, 30_000],
   eachMs: [30_000, 30_000],
