@@ -25,7 +25,10 @@ export const NEGOTIATES_AGAIN =
 
 export const headersTooLarge = target('http_headers_too_large', 'The head of the answer is larger than a check reads.');
 
-/** Also for EADDRNOTAVAIL over IPv4: Linux reports a missing IPv4 address as ENETUNREACH, so the ports are used up. */
+/**
+ * This verdict applies to EADDRNOTAVAIL over IPv4 too: Linux reports a missing IPv4 address as ENETUNREACH, so the
+ * ports are used up.
+ */
 export const noPortLeft = probe('probe_busy', 'The probe has no local port left.');
 
 /** Meaning by errno of a socket, or by Node's own code for a connection that ended. */

@@ -32,7 +32,7 @@ export async function loadReceiveWindow(): Promise<ReceiveWindow | undefined> {
   };
 }
 
-/** Undefined after the socket is closed, because its number may be reused. */
+/** The file descriptor of a socket; undefined after the socket is closed, because its number may be reused. */
 function descriptorOf(socket: Socket): number | undefined {
   const { _handle: handle } = socket as Socket & { readonly _handle?: { readonly fd?: unknown } | null };
   return typeof handle?.fd === 'number' && handle.fd >= 0 && !socket.destroyed ? handle.fd : undefined;

@@ -58,7 +58,7 @@ function undrawn(page: Page): () => Promise<never> {
 }
 
 /**
- * False if the page is shown and did not finish loading in time.
+ * Opens the URL. True if the page loads in time; false if it is shown but has not finished loading by then.
  *
  * @throws any other error of the navigation
  */

@@ -36,8 +36,8 @@ export interface Ledger {
   /** Connects to an admitted address; null on failure, whose reason `failureFor` returns unless the signal aborted. */
   readonly connect: (host: string, port: number) => Promise<Socket | null>;
   /**
-   * @param upstream the connection that transferred them; closed if the limit of its network or of the screenshot is
-   *   exceeded
+   * @param upstream the connection that transferred the bytes; closed if the limit of its network or of the screenshot
+   *   is exceeded
    */
   readonly countBytes: (bytes: number, upstream: Socket) => void;
   readonly noteFailure: (host: string, port: number, failure: Failure) => void;

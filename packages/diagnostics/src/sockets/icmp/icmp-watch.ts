@@ -43,7 +43,7 @@ export interface IcmpWatch {
  * Calls back for each intact ICMP error that quotes a packet from the local port to the port of the target; for TCP not
  * for `too-big`, after which the kernel sends smaller packets. Without IP_RECVERR, which Node lacks, a UDP socket
  * reports only fatal errors (`udp_err` of Linux), and no socket reports the sender. Recalled errors are reported before
- * it resolves.
+ * the promise resolves.
  *
  * @returns null if the probe cannot read ICMP errors
  */

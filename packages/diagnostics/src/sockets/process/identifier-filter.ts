@@ -60,7 +60,8 @@ function attach(libc: Libc, descriptor: number, program: readonly Instruction[])
 }
 
 /**
- * Undefined for more identifiers than a program can compare. The kernel drops a packet that is too short for a load.
+ * The instructions of a filter for these identifiers; undefined for more than a program can compare. The kernel drops a
+ * packet that is too short for a load.
  */
 function filterProgram(
   family: Family,

@@ -94,7 +94,7 @@ function purposeFaults({ purposes }: Certificate): readonly Fault[] {
   return [untrusted('is not meant for servers by its extended key usage', 'INVALID_PURPOSE')];
 }
 
-/** Extensions that OpenSSL supports (`X509_supported_extension`): it rejects other critical ones. */
+/** Extensions that OpenSSL supports (`X509_supported_extension`): it rejects a certificate with other critical ones. */
 const KNOWN_EXTENSIONS = new Set<string>([
   ...Object.values(extensionOids).filter((oid) => oid !== extensionOids.tlsFeature),
   '2.5.29.31',

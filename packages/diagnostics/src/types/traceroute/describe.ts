@@ -62,7 +62,7 @@ function spacedLoss(spaced: ResultFieldsOf<typeof traceroute>['spaced']): string
   return `${spaced.sent - spaced.received} of ${spaced.sent} packets in groups without an answer`;
 }
 
-/** Null below two: one unanswered round at the end is ordinary loss. */
+/** Text about unanswered rounds at the end; null below two, because one such round is ordinary loss. */
 function silenceOf(unanswered: number): string | null {
   return unanswered < 2 ? null : `no answer in the last ${unanswered} rounds`;
 }

@@ -153,8 +153,8 @@ async function admit(
 }
 
 /**
- * If an address other than the target's refused the port, and time is left, asks with echo requests whether it is a
- * packet filter's, and if so no longer counts its answers as the target's.
+ * If an address other than the target's refused the port, and time is left, finds out with echo requests whether the
+ * address is that of a packet filter. If so, its answers no longer count as the target's.
  */
 async function demoteFilter(
   trace: Trace,

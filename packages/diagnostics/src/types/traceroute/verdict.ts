@@ -50,7 +50,8 @@ function failureOf(
 
 /**
  * The ICMP error that ends the path; null if none does. Errors of the target itself count only for echo requests, and
- * only if it answered none of them otherwise: they are the expected answer to a datagram, and an answer to a SYN.
+ * only if it answered none of them otherwise: to a datagram they are the expected answer, and to a SYN an answer like
+ * any other.
  */
 function refusalOf({ packets, views }: Trace, protocol: 'icmp' | 'udp' | 'tcp'): TraceAnswer | null {
   const answered = packets.flatMap(({ flow, ttl, answer }) => (answer === null ? [] : [{ flow, ttl, answer }]));

@@ -6,7 +6,10 @@ import { answersIn, isEnd, type Slots } from './slots/slots.ts';
  */
 export type Repeats = ReadonlyMap<string, ReadonlySet<number>>;
 
-/** None if answers to one flow at one hop differ: behind a per-packet balancer a router is at several hops, too. */
+/**
+ * The repeats in these slots; none if answers to one flow at one hop differ, since behind a per-packet balancer a
+ * router is at several hops, too.
+ */
 export function repeatsIn(slots: Slots): Repeats {
   const paths = [...slots.values()].map((own) => new Map([...own].map(([ttl, slot]) => [ttl, answersIn(slot)])));
   const isSteady = (answers: readonly string[]): boolean => answers.every((answer) => answer === answers[0]);

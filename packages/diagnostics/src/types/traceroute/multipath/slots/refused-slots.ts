@@ -15,7 +15,7 @@ const REFUSALS = 16;
  */
 const PACKETS_TO_PLACE = 6;
 
-/** True for a flow that is probed no further: it is refused by a router before the TTL, which passes others. */
+/** True for a flow that is probed no further: a router before the TTL refuses it and passes others. */
 export function isBarred(barred: Barred | undefined, ttl: number): barred is Barred {
   return barred !== undefined && barred.tried >= TRIES && barred.hop < ttl;
 }

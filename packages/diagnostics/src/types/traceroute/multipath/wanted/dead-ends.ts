@@ -29,8 +29,8 @@ const CONTROLS = 3;
  */
 const MOST_TIMES = 9;
 /**
- * `MOST_TIMES` if the target answered some packets of other flows: it may limit its answers, perhaps also those to
- * other probes.
+ * Used in place of `MOST_TIMES` if the target answered some packets of other flows: it may limit its answers, perhaps
+ * also those to other probes.
  */
 const MOST_TIMES_LIMITED = 18;
 

@@ -38,8 +38,8 @@ export function rewrittenIn({ quoted }: IcmpError, sent: Uint8Array, options: Se
 }
 
 /**
- * False for a zero on either side: the kernel fills in the checksum, or the router quotes a packet before its hardware
- * did.
+ * True if the quoted checksum differs from the sent one. False if either is zero: the kernel fills in the checksum, or
+ * the router quotes a packet before its hardware did.
  */
 function isChecksumChanged(quoted: Uint8Array, sent: Uint8Array, at: number): boolean {
   if (quoted.length < at + 2) return false;
