@@ -1,4 +1,4 @@
-/** What a link to a check shows in a chat. */
+/** Texts that a chat shows for a link to a check. */
 export interface Preview {
   /** One line: name and verdict. */
   readonly title: string;

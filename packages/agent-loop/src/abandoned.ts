@@ -32,7 +32,7 @@ export function pollAbandoned(isAbandoned: (id: string) => Promise<boolean>): On
   };
 }
 
-/** Watches jobs by the messages of a gateway. */
+/** Watches jobs by the messages of a gateway; `abandoned` is to be called for each one. */
 export function listenAbandoned(): {
   readonly onAbandoned: OnAbandoned;
   readonly abandoned: (id: string) => void;

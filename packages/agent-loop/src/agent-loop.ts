@@ -33,7 +33,7 @@ export interface AgentLoopOptions {
   readonly redisUrl: string;
   /** Trusted CA certificates in PEM; by default those of Node. */
   readonly redisCertificates?: string | undefined;
-  /** Most jobs that run at a time, without exempt ones. */
+  /** Maximum number of jobs that run at a time; exempt ones do not count. */
   readonly concurrency: number;
   /** Time for running jobs to finish when the agent drains, milliseconds. */
   readonly drainMs: number;

@@ -39,7 +39,7 @@ export function createLeftoverLook(parts: LeftoverParts): () => Promise<void> {
 
   const end = async (id: string): Promise<void> => {
     underWay.add(id);
-    // The job is not read, so its deadline is unknown: this one is not earlier.
+    // The deadline of the job is unknown, because the job is not read: this time is not earlier.
     const deadlineAt = now() + LONGEST_CHECK_MS;
     try {
       log.warn({ check: id }, 'job interrupted');

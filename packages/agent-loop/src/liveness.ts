@@ -18,14 +18,14 @@ export interface LivenessParts {
 export interface Liveness {
   readonly start: () => void;
   readonly stop: () => void;
-  /** Why this probe has taken no jobs for long; undefined otherwise. */
+  /** Why this probe has taken no jobs for long; undefined if it has. */
   readonly reason: () => string | undefined;
 }
 
 const LOOK_EVERY_MS = 1_000;
 /**
- * Polls without a reply before a reconnect: more than the seconds of a blocking wait (`IDLE_WAIT_SECONDS`) and of the
- * detection of a dead connection (`PATIENT_SOCKET_TIMEOUT_MS`).
+ * Polls without a reply before a reconnect, one per second: longer than a blocking wait (`IDLE_WAIT_SECONDS`) and than
+ * the detection of a dead connection (`PATIENT_SOCKET_TIMEOUT_MS`).
  */
 const SILENT_LOOKS = 9;
 /** Polls without a reply before a reconnect while all slots are in use: the loop takes no jobs until a check ends. */

@@ -10,13 +10,13 @@ export interface Losses {
 }
 
 /**
- * So many interruptions within this time degrade the probe. Its heartbeat outlasts them, so it would look healthy while
- * its jobs wait for the next connection.
+ * Interruptions that degrade the probe by their number. Its heartbeat outlasts them, so it would look healthy while its
+ * jobs wait for the next connection.
  */
 const FREQUENT = { losses: 3, withinMs: 60_000 };
 /**
- * Rarer but longer interruptions. A fail-over of Redis causes one or two, which are too few: otherwise it would degrade
- * all probes.
+ * Rarer but longer interruptions that degrade the probe. More than the one or two that a fail-over of Redis causes,
+ * which would otherwise degrade all probes.
  */
 const LASTING = { losses: 4, withinMs: 150_000, totalMs: 10_000 };
 
@@ -31,7 +31,7 @@ interface Interruption {
  * @param nowMs monotonic
  */
 export function createLosses(peer: string, nowMs = (): number => performance.now()): Losses {
-  // Without a number, which would change with each loss: every new reason is announced to the coordinators.
+  // The text has no count, which would change with each loss: every new text is announced to the coordinators.
   const unstable = `Its connection to ${peer} is unstable: it was lost three times or more in the last minute, or often and for long in the last minutes.`;
   let lost: readonly Interruption[] = [];
   let before = lost;

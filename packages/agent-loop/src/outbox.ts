@@ -37,8 +37,8 @@ interface Slot {
 }
 
 /**
- * Time after the deadline when a result is useless: the coordinator has expired the check, by a clock that differs
- * little.
+ * Time after the deadline when a result is useless: by then the coordinator, whose clock differs little, has expired
+ * the check.
  */
 const USELESS_AFTER_MS = 5_000;
 

@@ -84,9 +84,7 @@ const holding =
     return [...checks, await redis.addJob()];
   };
 
-/**
- * Each spoils the connections of its agent for some seconds. @returns the checks that were added meanwhile and after
- */
+/** Each function disturbs the connections of an agent for some seconds, and resolves with the checks that it added. */
 const partitions: readonly (readonly [name: string, spoil: (agent: FarAgent) => Promise<readonly string[]>])[] = [
   ['that was added while its commands do not arrive, and afterwards', holding('there')],
   ['that was added while the answers do not arrive, and afterwards', holding('back')],

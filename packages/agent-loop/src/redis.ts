@@ -44,7 +44,7 @@ export async function retried(signal: AbortSignal, log: Logger, action: () => Pr
       await action();
       return !signal.aborted;
     } catch (error) {
-      // Such as while the server loads its data, or refuses the login.
+      // For example, the server is loading its data, or refuses the login.
       if (!signal.aborted) log.warn({ err: error }, 'Redis not ready');
       await pause(RETRY_START_MS, signal);
     }

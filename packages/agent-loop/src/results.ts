@@ -119,7 +119,7 @@ class BufferedResults implements Results {
       const done = (): void => {
         this.idle.delete(done);
         signal.removeEventListener('abort', done);
-        // A hint that waits for its gap would be lost with the connection.
+        // A delayed notification would be lost with the connection.
         this.hint.flush();
         resolve();
       };
@@ -165,8 +165,8 @@ class BufferedResults implements Results {
   }
 
   private failed(entry: Entry, error: unknown): void {
-    // Later entries may have been written already: order holds for the entries that are sent again, and a second copy
-    // is a no-op.
+    // Later entries may have been written already, so only the entries that are sent again are in order. A second copy
+    // of an entry has no effect.
     this.outbox.putBack(entry);
     if (error instanceof ConnectionLost) return this.pump();
     if (!this.options.writer.isReady() || this.retry !== undefined) return;

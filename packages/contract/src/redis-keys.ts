@@ -89,8 +89,8 @@ export const redisKeys = {
   /** Screenshot of a check that this probe took, PNG. Coordinators only. */
   checkScreenshot: (id: string, probe: string) => `check:{${id}}:b:${probe}`,
   /**
-   * Of a check that ends with its streams: sorted set of the coordinators with an event stream of it, by the end of
-   * their lease (ms, Redis clock). Coordinators only.
+   * Sorted set of the coordinators that have an event stream of a check, by the end of their lease (ms, Redis clock);
+   * only for a check that ends with its streams. Coordinators only.
    */
   checkFollowers: (id: string) => `check:{${id}}:f`,
   /**

@@ -19,8 +19,8 @@ export function escapeText(text: string, maxCodePoints = 256): string {
 }
 
 /**
- * Parses JSON from outside, and escapes its text values as `escapeText` does, but not the names of fields. None gets
- * longer, in code points, so the bounds of a schema hold.
+ * Parses JSON from outside, and escapes its text values as `escapeText` does, but not the names of fields. No value
+ * gets longer, in code points, so the bounds of a schema hold.
  *
  * @throws SyntaxError
  */

@@ -7,13 +7,13 @@ import type { CheckData, Result } from './use-check.ts';
 
 type Traceroute = Result & ResultFieldsOf<(typeof checkTypes)['traceroute']>;
 
-/** What the rounds of a check under way show of its target so far. */
+/** Rounds so far of a check under way, and the answers of its target in them. */
 export interface RoundProgress {
   readonly round: number;
   readonly text: string;
 }
 
-/** Undefined for a completed check, and for one without rounds. */
+/** Undefined for a completed check, and for one that has no rounds, or none yet. */
 export function roundProgressOf({ type, host, status, results }: CheckData): RoundProgress | undefined {
   if (status === 'completed' || type !== 'traceroute') return undefined;
   const traces = Object.values(results) as unknown as readonly Traceroute[];
@@ -31,7 +31,7 @@ export function roundProgressOf({ type, host, status, results }: CheckData): Rou
   return { round, text: `${host} has answered ${from} so far: ${received} of ${plural(sent, 'packet')}${end}.` };
 }
 
-/** Sum of the packets that were sent to the hop of the target, or received from it. */
+/** Number of packets that all traces sent to the hop of the target, or received from it. */
 function sumOf(traces: readonly Traceroute[], field: 'sent' | 'received'): number {
   return traces.reduce((sum, { hops = [], resolvedIp, targetHops }) => {
     if (targetHops !== undefined && targetHops.length > 1)

@@ -26,7 +26,10 @@ const ROWS_AT_FIRST = 24;
 /** Maximum number of rows of such a check displayed first, of one group among several. */
 const ROWS_OF_GROUP = 12;
 
-/** Groups of rows: outcomes in order of severity, others by share of failures, then by size. Rows keep their order. */
+/**
+ * Groups of rows: outcomes in order of severity; others by share of failures, then size, then title. Rows keep their
+ * order.
+ */
 export function groupRows(rows: readonly Row[], grouping: Grouping, type: string, probes: Probes): readonly Group[] {
   if (grouping === 'none') return rows.length === 0 ? [] : [groupOf('', rows)];
   const titleOf = (row: Row): string => {

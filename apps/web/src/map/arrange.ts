@@ -4,7 +4,7 @@ export interface Pin extends MapPoint {
   readonly id: string;
 }
 
-/** Side of the pin for its label. */
+/** Side of the pin at which its label is placed. */
 export type LabelSide = 'right' | 'left' | 'above' | 'below';
 
 /**

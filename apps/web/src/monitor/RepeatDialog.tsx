@@ -70,7 +70,7 @@ export function RepeatDialog({ check, onClose }: RepeatProps): JSX.Element {
   );
 }
 
-/** What the monitor runs. */
+/** Text about the check that the monitor will run. */
 function Intro({ check }: { readonly check: CheckData }): JSX.Element {
   const { kind, target, details } = nameOfCheck(check.type, check.host, askedOf(check));
   const restriction = restrictionOf(check);
@@ -121,7 +121,7 @@ interface FieldProps {
   readonly label: string;
   readonly hint: string;
   readonly value: string;
-  /** The faults of the whole form. */
+  /** The faults of all fields. */
   readonly faults: readonly RepeatFault[];
 }
 

@@ -69,7 +69,7 @@ export function RunBars(props: {
   );
 }
 
-/** A line before a run; none for a negative index. */
+/** A vertical line before the bar of a run; none for a negative index. */
 function Mark(props: { readonly class: string; readonly index: number; readonly count: number }): JSX.Element | null {
   if (props.index < 0) return null;
   const { x } = placeOf(props.index, props.count);

@@ -22,7 +22,7 @@ export function alarmText({ alarm }: Pick<MonitorInList, 'alarm'>): string {
   ].join(', ');
 }
 
-/** How many probes fail, and how many an alarm takes; null if the monitor has no numbers of them. */
+/** The number of failing probes, and the number that an alarm needs; null if the monitor has no `agreement`. */
 export function agreementText({ agreement }: Pick<MonitorInList, 'agreement'>): string | null {
   if (agreement === null) return null;
   const { failing, counted, needed, networks, countries } = agreement;

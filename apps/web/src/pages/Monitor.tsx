@@ -98,7 +98,7 @@ function Shown(props: {
   );
 }
 
-/** What the traceroute found that ran when the monitor turned bad, and a link to it. */
+/** The outcome of the traceroute that ran when the monitor turned bad, and a link to it. */
 function Breaks({ id, parting }: { readonly id: string; readonly parting: string | null }): JSX.Element {
   const { client } = useRouter().service;
   const [summary, setSummary] = useState<Summary>();

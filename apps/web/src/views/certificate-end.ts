@@ -1,6 +1,6 @@
 /**
- * Days before the end from which expiry is highlighted; for a lifetime shorter than `SHORT_PARTS` times as many, its
- * last `1 / SHORT_PARTS`. The finding of the summary has the same limits.
+ * Expiry is highlighted in the last `SOON_DAYS` days; for a certificate whose lifetime is shorter than `SHORT_PARTS`
+ * times as long, in the last `1 / SHORT_PARTS` of it. The finding of the summary has the same limits.
  */
 const [SOON_DAYS, SHORT_PARTS] = [14, 3];
 const DAY_MS = 86_400_000;

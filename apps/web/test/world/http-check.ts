@@ -1,7 +1,7 @@
 import { distances } from './probes.ts';
 import { check, eachProbe, failure, final, round, started, wobble } from './results.ts';
 
-/** Time this many days after the start of the check. */
+/** The time so many days after the start of the check, as text. */
 const day = (offset: number): string => new Date(Date.parse(started) + offset * 86_400_000).toISOString();
 
 function certificate(subject: string, issuer: string, from: number, until: number, mark: string) {

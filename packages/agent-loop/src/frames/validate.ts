@@ -2,13 +2,13 @@ import { agentMessageSchemas, gatewayMessageSchemas, type AgentMessage, type Gat
 import { Ajv, type ValidateFunction } from 'ajv';
 
 export interface ReadMessage<M> {
-  /** @returns the message, or undefined if it is not one */
+  /** @returns the message, or undefined if it is invalid */
   (message: unknown): M | undefined;
   /** The fault of an invalid message, short enough for the reason of a close frame. */
   readonly faultOf: (message: unknown) => string;
 }
 
-/** RFC 6455 section 5.5: 125 bytes, less two for the code. */
+/** Maximum bytes of the reason in a close frame (RFC 6455 section 5.5): 125, less two for the code. */
 const MOST_REASON = 123;
 
 export function createAgentMessageReader(): ReadMessage<AgentMessage> {
@@ -20,7 +20,7 @@ export function createGatewayMessageReader(): ReadMessage<GatewayMessage> {
 }
 
 function readerOf<M>(schemas: Readonly<Record<string, object>>): ReadMessage<M> {
-  // A test validates the schemas themselves.
+  // The schemas are not validated at run time, because a test does that.
   const ajv = new Ajv({ validateFormats: false, validateSchema: false });
   // Compiled with the first message of a type, so that the start takes less time.
   const validators = new Map<string, ValidateFunction>();

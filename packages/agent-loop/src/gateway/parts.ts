@@ -116,7 +116,7 @@ function afterRetirement(isIdle: boolean): Pick<AgentHello, 'yields' | 'reports'
   return { yields: isIdle, reports: !isIdle };
 }
 
-/** Adds to an outlet `of`, which resolves when the final result or screenshot of a job is acknowledged or dropped. */
+/** An outlet, and `of`, which resolves when the final result or screenshot of a job is acknowledged or dropped. */
 function trackResults(results: Results): {
   readonly outlet: ResultOutlet;
   readonly of: (jobId: string) => Promise<void>;

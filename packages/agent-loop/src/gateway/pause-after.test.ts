@@ -6,7 +6,7 @@ import { createReconnect } from './reconnect.ts';
 
 const log = pino({ level: 'silent' });
 
-/** The longest possible pauses, in seconds, after each of so many refusals in a row for one reason. */
+/** The longest possible pause, in seconds, after each of `count` refusals in a row for one reason. */
 async function pauses(reason: string, count: number): Promise<readonly number[]> {
   const reconnect = createReconnect(() => 1);
   const identity = {

@@ -15,7 +15,7 @@ const FAST_MS = 500;
 /** Pieces shrink if the acknowledgement takes more than this beyond a round trip. */
 const SLOW_MS = 1_000;
 
-/** @param rttMs of the connection when nothing else is sent: a distant gateway is no slow connection */
+/** @param rttMs round trip of the idle connection, which is subtracted: a distant gateway is no slow connection */
 export function createPieceSize(rttMs: () => number): PieceSize {
   let bytes = FIRST_BYTES;
   return {

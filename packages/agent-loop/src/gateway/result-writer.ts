@@ -60,7 +60,7 @@ class Writer implements GatewayWriter {
     return turn;
   };
 
-  /** The gateway announces the entries that it writes. */
+  /** Does nothing: the gateway announces the entries that it writes. */
   readonly hint = async (): Promise<void> => undefined;
 
   readonly acknowledged = (on: Session, seq: number): void => this.take(on, seq)?.resolve();

@@ -33,7 +33,7 @@ const address = 'www.zone.example. A 192.0.2.1';
 const alias = 'www.zone.example. CNAME web.other.example.';
 const elsewhere = 'elsewhere.example. SOA a. b. 1 2 3 4 5';
 const bare = 'qr rd';
-/** So many aliases, one behind the other, the last first; `n2.` is behind two of them. */
+/** A chain of `length` aliases from `www.zone.example.` over `n1.` and `n2.` on, the last record first. */
 const chainOf = (length: number): string[] =>
   Array.from(
     { length },

@@ -119,7 +119,7 @@ function followAliases({ queryName, recordType, answers }: AnswerToClassify): Fo
   }
 }
 
-/** @returns a function that finds the alias of a name: its CNAME, or by the first DNAME above it */
+/** @returns a function that finds where an alias leads: by its CNAME, or by the first DNAME above it */
 function readAliases(answers: readonly AnswerRecord[]): (name: string) => string | undefined {
   const cnames = new Map<string, string>();
   for (const { name, type, data } of answers) {

@@ -3,9 +3,9 @@ import { Type, type Static } from '../type.ts';
 import { monitorNameSchema, pathChangeSchema } from './event-fields.ts';
 import { MONITOR_NAME_PATTERN, monitorRequestSchema } from './request.ts';
 
-/** Runs of a monitor that are kept. */
+/** Number of runs that are kept of each monitor. */
 export const MONITOR_RUNS_KEPT = 100;
-/** Ticks with a change of the path that are kept, of each monitor. */
+/** Number of ticks with a change of the path that are kept of each monitor. */
 export const PATH_CHANGES_KEPT = 100;
 
 export const monitorStates = ['unknown', 'ok', 'bad'] as const;

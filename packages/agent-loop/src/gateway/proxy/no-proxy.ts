@@ -16,7 +16,7 @@ export function isExcepted({ hostname, port }: URL, list: string): boolean {
   });
 }
 
-/** The first entry with a slash that is no network, as without its prefix length: it matches nothing. */
+/** The first entry that has a slash but is no network, such as `10.0.0.0/`: it matches nothing. */
 export function unreadableException(list: string): string | undefined {
   return entriesOf(list).find((entry) => {
     const { name } = withoutPort(entry);
@@ -28,7 +28,7 @@ function entriesOf(list: string): readonly string[] {
   return list.split(/[\s,]+/).filter((entry) => entry !== '');
 }
 
-/** An address of IPv6 has a port only if it is in brackets. */
+/** Separates an entry from its port. An IPv6 address can have a port only if it is in brackets. */
 function withoutPort(entry: string): { readonly name: string; readonly at: string | undefined } {
   const [, bracketed, plain, at] = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d+))?$/.exec(entry) ?? [];
   return { name: bracketed ?? plain ?? entry, at };
