@@ -40,7 +40,7 @@ export function withBed(test: (bed: GatewayBed) => Promise<void>): () => Promise
   };
 }
 
-/** An agent, and a server that behaves like its gateway, except that it acknowledges nothing by itself. */
+/** An agent, and a server that behaves like its gateway, except that it sends no acknowledgements. */
 export class GatewayBed {
   readonly server: Server = createServer();
   /** Every connection so far. */

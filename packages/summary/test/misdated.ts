@@ -9,7 +9,7 @@ export function misdated(code: 'tls_expired' | 'tls_not_yet_valid'): ReturnType<
   return { ...result, tls: { ...result.tls!, faults, chain: [{ ...leaf!, ...dates }] } };
 }
 
-/** A result whose certificate is valid, below one that has expired. */
+/** A result whose certificate is valid, but was issued by one that has expired. */
 export function ofExpiredIssuer(): ReturnType<typeof refused> {
   const expired = refused('tls_expired');
   const reason = '“R1” above the certificate was valid until 2025-12-01.';

@@ -1,4 +1,4 @@
-/** Groups of packets after a trace of which some were lost. */
+/** Groups of packets to the target after a trace; some of the packets were lost. */
 export const lostInGroups = {
   sent: 12,
   received: 9,
@@ -9,7 +9,7 @@ export const lostInGroups = {
   ],
 };
 
-/** Groups of packets after a trace to a target that limits its answers. */
+/** Groups of packets after a trace; the target limits its answers. */
 export const limitedInGroups = {
   sent: 12,
   received: 6,
@@ -20,7 +20,7 @@ export const limitedInGroups = {
   ],
 };
 
-/** A path with loss from its second hop on, by ten packets a hop. */
+/** A path with loss from its second hop on; ten packets were sent to each of these hops. */
 export const lossyHops = [
   '198.51.100.1 1 1 1',
   '192.0.2.1 * 5 5 * 5 5 5 * 5 5',

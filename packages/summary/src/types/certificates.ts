@@ -147,7 +147,7 @@ function details(probeResults: readonly HttpResult[]): string {
       )}.`;
 }
 
-/** Compared per host, because redirects may lead to different ones. */
+/** Findings: TLS fails for some probes and works for others. Compared per host, since redirects may differ. */
 function partlyByHost(faulty: readonly HttpResult[], accepted: readonly HttpResult[]): readonly FindingDraft[] {
   return groupBy(faulty, hostOf).flatMap(([host, own]) =>
     partly(

@@ -75,7 +75,7 @@ function causesOf({
 }): Causes {
   const { late = 0, corrupted: damaged = 0 } = result.anomalies ?? {};
   const refused = (result.packets ?? []).filter(({ rtt, icmp }) => rtt === null && icmp !== undefined).length;
-  // A late or damaged duplicate of an answer counts among them, too.
+  // Duplicates of answers are counted, too, if they are late or damaged.
   const replies = Math.min(Math.max(0, lost - refused), late + damaged);
   return { late, damaged, refused, replies, unexplained: Math.max(0, lost - refused - replies) };
 }
@@ -133,7 +133,7 @@ function jitter(answered: readonly PingResult[]): readonly FindingDraft[] {
   ];
 }
 
-/** Findings: probes got replies, and none that counts, so the target answers nevertheless. */
+/** Findings: probes got only late or damaged replies, which do not count as answers, but come from the target. */
 function uncounted(unanswered: readonly PingResult[]): readonly FindingDraft[] {
   const faulty = unanswered.filter((one) => faultOf(one) !== undefined);
   return groupBy(faulty, faultOf).map(([fault, own]) => {

@@ -82,7 +82,7 @@ function silence(probeResults: readonly UdpResult[]): readonly FindingDraft[] {
   return [buildFinding('udp_no_answer', 'info', silent, text)];
 }
 
-/** A probe that cannot receive ICMP errors sees a rejection as silence. */
+/** Sentence on probes that cannot receive ICMP errors, and so see a rejection as silence; empty without any. */
 function blindness(silent: readonly UdpResult[]): string {
   const blind = silent.filter(({ result }) => result.icmpUnread === true);
   return blind.length === 0
