@@ -32,7 +32,10 @@ export type Handshake =
       readonly socket: TLSSocket;
       readonly ms: number;
       readonly fields: TlsFields;
-      /** For the `end` of the socket: true if the peer ended TLS (close_notify), false if it ended TCP alone. */
+      /**
+       * True if the peer ended TLS (close_notify), false if it ended TCP alone; to be called at the `end` of the
+       * socket.
+       */
       readonly endedTls: () => boolean;
       /** Adds details from the handshake to a failure of this connection. */
       readonly explain: (failure: Failure) => Failure;

@@ -40,7 +40,7 @@ type Version = StepOptions['httpVersion'];
 interface Channel {
   readonly socket: Socket;
   readonly http2: boolean;
-  /** For the end of the connection: false if data may have been truncated. */
+  /** False if data may have been truncated; to be called at the end of the connection. */
   readonly endedInOrder: () => boolean;
   /** Bytes received over TCP, including TLS overhead. */
   readonly receivedBytes: () => number;

@@ -13,7 +13,7 @@ export interface SecureChannel {
   readonly socket: TLSSocket;
   readonly connectMs: number;
   readonly tlsMs: number;
-  /** For the end of the connection: true if the resolver ended TLS (close_notify). */
+  /** True if the resolver ended TLS (close_notify) and not TCP alone; to be called at the end of the connection. */
   readonly endedTls: () => boolean;
   /** Adds details from the handshake to a failure of this connection. */
   readonly explain: (failure: Failure) => Failure;

@@ -9,8 +9,8 @@ interface Plan extends TraceLimits {
 }
 
 /**
- * The packets of the rounds from the second on, in sending order. Each round follows a path that became longer or
- * shorter.
+ * The packets of the rounds from the second on, in sending order. If the path becomes longer or shorter, the next round
+ * follows it.
  */
 export class DuePackets {
   private readonly trace: Trace;
