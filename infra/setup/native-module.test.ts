@@ -70,13 +70,9 @@ describe('the raw socket module, as the set-up makes it', () => {
     expect(readFileSync(binary).equals(before)).toBe(true);
   });
 
-  it.each([
-    ['it is not there', (binary: string) => rmSync(dirname(dirname(binary)), { recursive: true })],
-    ['another version of Node.js compiled it', claimAnotherNode],
-    ['it is damaged', (binary: string) => truncateSync(binary, 20_000)],
-  ])('is compiled when %s, in a path with a space', (_reason, damage) => {
+  it('is compiled when it is damaged, in a path with a space', () => {
     const { root, binary } = checkout();
-    damage(binary);
+    truncateSync(binary, 20_000);
     const damaged = isLoaded(binary);
     const { status, stderr } = compile(root);
 
@@ -84,6 +80,21 @@ describe('the raw socket module, as the set-up makes it', () => {
     expect(stderr).toMatch(/^· Compiling the raw socket module … [\d.]+ s\n$/);
     expect(status).toBe(0);
     expect(isLoaded(binary)).toBe(true);
+  });
+
+  it.each([
+    ['it is not there', (binary: string) => rmSync(dirname(dirname(binary)), { recursive: true })],
+    ['another version of Node.js compiled it', claimAnotherNode],
+    ['it is damaged', (binary: string) => truncateSync(binary, 20_000)],
+  ])('needs a compiler when %s, and says that there is none', (_reason, damage) => {
+    const { root, binary } = checkout();
+    damage(binary);
+    const damaged = isLoaded(binary);
+    const { status, stderr } = compile(root, { CXX: '/nonexistent/g++' });
+
+    expect(damaged).toBe(false);
+    expect(status).toBe(1);
+    expect(stderr).toContain('the C++ compiler cannot be started: spawnSync /nonexistent/g++ ENOENT');
   });
 
   it('fails with the first error of the compiler', () => {
@@ -94,15 +105,6 @@ describe('the raw socket module, as the set-up makes it', () => {
 
     expect(status).toBe(1);
     expect(stderr).toMatch(/raw\.cc:\d+:\d+: fatal error: raw\.h: No such file or directory/);
-  });
-
-  it('says so when there is no compiler', () => {
-    const { root, binary } = checkout();
-    truncateSync(binary, 20_000);
-    const { status, stderr } = compile(root, { CXX: '/nonexistent/g++' });
-
-    expect(status).toBe(1);
-    expect(stderr).toContain('the C++ compiler cannot be started: spawnSync /nonexistent/g++ ENOENT');
   });
 });
 

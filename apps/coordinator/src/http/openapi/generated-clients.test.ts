@@ -19,6 +19,7 @@ const run = promisify(execFile);
 const clients = {
   'openapi-typescript and openapi-fetch': {
     generate: ['openapi-typescript/bin/cli.js', 'openapi.json', '-o', 'schema.d.ts'],
+    file: 'fetch',
     program: `
       import createClient from 'openapi-fetch';
       import type { paths } from './schema';
@@ -34,6 +35,7 @@ const clients = {
   },
   '@hey-api/openapi-ts': {
     generate: ['@hey-api/openapi-ts/bin/run.js', '-i', 'openapi.json', '-o', 'client'],
+    file: 'hey',
     program: `
       import { client } from './client/client.gen';
       import { createCheck, followCheck, readCheck } from './client/sdk.gen';
@@ -75,17 +77,26 @@ describe('a client generated from the OpenAPI document, with the defaults of its
     rmSync(folder, { recursive: true });
   });
 
-  it.each(Object.entries(clients))('compiles and runs a check: %s', async (name, { generate, program }) => {
-    const [generator, ...words] = generate;
-    const file = name.startsWith('@') ? 'hey' : 'fetch';
-    const node = async (...args: readonly string[]): Promise<string> =>
-      (await run(process.execPath, args, { cwd: folder, encoding: 'utf8' }).catch(withOutput)).stdout;
+  const node = async (...args: readonly string[]): Promise<string> =>
+    (await run(process.execPath, args, { cwd: folder, encoding: 'utf8' }).catch(withOutput)).stdout;
+
+  it('compiles', async () => {
+    for (const { generate, file, program } of Object.values(clients)) {
+      const [generator, ...words] = generate;
+      await node(join(modules, generator), ...words);
+      writeFileSync(join(folder, `${file}.ts`), program);
+    }
+    const types = ['--types', 'node', '--typeRoots', join(modules, '../../../node_modules/@types')];
+    const files = Object.values(clients).map(({ file }) => `${file}.ts`);
+
+    expect(
+      await node(join(modules, 'typescript/bin/tsc'), ...compilerOptions, ...types, '--outDir', 'out', ...files),
+    ).toBe('');
+  });
+
+  it.each(Object.entries(clients))('runs a check: %s', async (_name, { file }) => {
     bed.created.length = 0;
 
-    await node(join(modules, generator), ...words);
-    writeFileSync(join(folder, `${file}.ts`), program);
-    const types = ['--types', 'node', '--typeRoots', join(modules, '../../../node_modules/@types')];
-    await node(join(modules, 'typescript/bin/tsc'), ...compilerOptions, ...types, '--outDir', 'out', `${file}.ts`);
     const printed = await node(join(folder, 'out', `${file}.js`), bed.url);
 
     expect(JSON.parse(printed)).toEqual([CHECK_ID, 'tcp', 'completed']);
