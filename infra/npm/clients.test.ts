@@ -35,13 +35,18 @@ export function read(event: CheckEvent<'http'>, check: CheckOf<'tcp'>): readonly
 export const kinds: Record<MonitorEvent['kind'], string> = { state: '', probe: '', parting: '', path: '' };
 export const text: Promise<string> = createClient({ baseUrl: '' }).check(request).then(({ status }) => status);
 `;
-const compilers = {
-  'TypeScript 5': join(root, 'apps/coordinator/node_modules/typescript/bin/tsc'),
-  'TypeScript 7': join(root, 'node_modules/typescript/bin/tsc'),
-};
+const nativeCompiler = join(root, 'node_modules/typescript/bin/tsc');
 // The declarations of the packages are checked; those of TypeScript itself are not, which saves time.
 const own = ['--strict', '--skipDefaultLibCheck'];
-const options = [...own, '--target', 'es2022', '--module', 'nodenext', '--lib', 'es2022,dom'];
+const lib = [...own, '--target', 'es2022', '--lib', 'es2022,dom'];
+const options = [...lib, '--module', 'nodenext'];
+/** Words of TypeScript 5 for each kind of module. The declarations are checked too. */
+const kinds = {
+  "Node's own": ['--module', 'nodenext', '--outDir', 'out', 'example.ts', 'typed.ts'],
+  'CommonJS of Node': ['--module', 'node16', '--noEmit', 'typed-node16.cts'],
+  'a bundler': ['--module', 'esnext', '--moduleResolution', 'bundler', '--noEmit', 'typed-bundler.ts'],
+  'the oldest resolution': ['--module', 'commonjs', '--moduleResolution', 'node10', '--noEmit', 'typed-node10.ts'],
+};
 
 const httpx = ['python3-httpx', 'python3-minimal'];
 const itWithPython = itNeeding(await packagesMissing(httpx), process.env['CI']);
@@ -60,6 +65,8 @@ describe('the clients, outside of the repository', () => {
     const install = ['install', '--offline', '--no-audit', '--no-fund', ...tarballs];
     await run('npm', install, { cwd: folder });
     service = await starting;
+    writeFileSync(join(folder, 'example.ts'), example.replaceAll('8080', new URL(service.url).port));
+    writeFileSync(join(folder, 'typed.ts'), typed);
   });
   afterAll(async () => {
     await service?.stop();
@@ -95,46 +102,37 @@ describe('the clients, outside of the repository', () => {
     expect(installedReadme).not.toMatch(/\]\((?!https?:|#)/);
   });
 
-  it.each(Object.entries(compilers))('compile and follow a check: %s', async (_name, compiler) => {
-    const program = example.replaceAll('8080', new URL(service.url).port);
-    writeFileSync(join(folder, 'example.ts'), program);
-    writeFileSync(join(folder, 'typed.ts'), typed);
-    const compiled = run(process.execPath, [compiler, ...options, '--outDir', 'out', 'example.ts', 'typed.ts'], {
+  it('compile with TypeScript 5 for every kind of modules', async () => {
+    for (const name of Object.values(kinds).map((words) => words.at(-1)!)) writeFileSync(join(folder, name), typed);
+    const compilations = Object.values(kinds).map((words) => [...lib, ...words]);
+    const compiler = join(import.meta.dirname, 'compile-in-turn.mjs');
+    const { stdout } = await run(process.execPath, [compiler, folder, JSON.stringify(compilations)]);
+
+    const errors = JSON.parse(stdout) as readonly string[];
+    expect(Object.keys(kinds).map((kind, index) => [kind, errors[index]])).toEqual(
+      Object.keys(kinds).map((kind) => [kind, '']),
+    );
+    expectAnswers((await run(process.execPath, [join(folder, 'out/example.js')])).stdout);
+  });
+
+  it('compile with TypeScript 7, and follow a check', async () => {
+    const compiled = run(process.execPath, [nativeCompiler, ...options, '--outDir', 'out7', 'example.ts', 'typed.ts'], {
       cwd: folder,
     });
     await compiled.catch((error: { readonly stdout: string }) => expect(error.stdout).toBe(''));
-    const { stdout } = await run(process.execPath, [join(folder, 'out/example.js')]);
 
-    expectAnswers(stdout);
+    expectAnswers((await run(process.execPath, [join(folder, 'out7/example.js')])).stdout);
   });
 
   it('correct a mistyped target as the README shows', async () => {
     writeFileSync(join(folder, 'correction.ts'), correction);
-    const compiled = run(
-      process.execPath,
-      [compilers['TypeScript 7'], ...options, '--outDir', 'out', 'correction.ts'],
-      { cwd: folder },
-    );
+    const compiled = run(process.execPath, [nativeCompiler, ...options, '--outDir', 'out', 'correction.ts'], {
+      cwd: folder,
+    });
     await compiled.catch((error: { readonly stdout: string }) => expect(error.stdout).toBe(''));
     const { stdout } = await run(process.execPath, [join(folder, 'out/correction.js')]);
 
     expect(lines(stdout)).toEqual([...correction.matchAll(/ \/\/ (.*)$/gm)].map(([, printed]) => printed));
-  });
-
-  it.each([
-    ['CommonJS of Node', 'cts', ['--module', 'node16']],
-    ['a bundler', 'ts', ['--module', 'esnext', '--moduleResolution', 'bundler']],
-    ['the oldest resolution', 'ts', ['--module', 'commonjs', '--moduleResolution', 'node10']],
-  ])('have types for %s', async (_reason, extension, modules) => {
-    const file = `typed-${modules.at(-1)}.${extension}`;
-    writeFileSync(join(folder, file), typed);
-    const words = [...options.filter((word) => !/^(--module|nodenext)$/.test(word)), ...modules, '--noEmit', file];
-
-    // The declarations are checked too.
-    const compiled = run(process.execPath, [compilers['TypeScript 5'], ...words], { cwd: folder });
-    expect(await compiled.catch(({ stdout }: { readonly stdout: string }) => ({ stdout }))).toMatchObject({
-      stdout: '',
-    });
   });
 
   it('are there for require too', async () => {
