@@ -26,8 +26,8 @@ export function countOf(n: number, one: string, many = `${one}s`): string {
 }
 
 /**
- * `from 2 of 3 probes`, `from all 3 probes`, `from both probes`, `from the one probe asked`, or `that could measure` if
- * there are others.
+ * `from 2 of 3 probes`, `from all 3 probes`, `from both probes`, `from the one probe asked`. If there are other probes
+ * (`isPart`), the end is `that could measure` or the like, as in `from both probes that could measure`.
  */
 export function fromAll(n: number, of: number, { did = 'could measure', isPart = false }: Counted = {}): string {
   const part = isPart ? ` that ${plural(did)}` : '';

@@ -9,7 +9,7 @@ import { misdated } from '../../test/misdated.ts';
 import { dns, http, info, lost, ping, tcp, tls, trace, udp } from '../../test/results.ts';
 import { seeded, type Random } from '../../test/generate.ts';
 
-/** Number of comparisons of noise; fewer than one in a hundred may report a difference for certain. */
+/** Number of comparisons of noise; fewer than one in a hundred may report a certain difference. */
 const NOISES = cases(300);
 
 const down = bad('probe_offline', {}, { result: 'error', source: 'probe', phase: 'dispatch' });

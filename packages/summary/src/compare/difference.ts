@@ -62,10 +62,10 @@ export interface DifferenceDraft extends Difference {
   readonly isTentative?: boolean;
 }
 
-/** The reason for doubt of a difference in loss. */
+/** The reason to doubt a difference in loss. */
 export const FEW_PACKETS = ', too few packets to exclude chance';
 
-/** The reason for doubt of a difference that another way of a load balancer may explain. */
+/** The reason to doubt a difference that another way of a load balancer may explain. */
 export const ANOTHER_WAY = ', as another way of a load balancer would be';
 
 /** A large difference of times, marked uncertain: the callers weigh its chance. */
@@ -88,7 +88,7 @@ export function differentTime(named: Named, change: TimeChange | undefined): rea
   ];
 }
 
-/** The reason for doubt of a difference in times: `, measured 4 times each`, `, measured once and 3 times`. */
+/** The reason to doubt a difference in times: `, measured 4 times each`, `, measured once and 3 times`. */
 function samplesText([a, b]: TimeChange['samples']): string {
   const times = (count: number): string => (count === 1 ? 'once' : `${count} times`);
   if (a === b) return `, measured ${times(a)} each`;

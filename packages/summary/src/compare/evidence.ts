@@ -8,8 +8,8 @@ import type { ProbeResult } from '../probe-result.ts';
 export type EvidenceOf = (result: ProbeResult, family?: Family) => Evidence;
 
 /**
- * Evidence in one check, considered together with the other probes: with a family, that of the measurement over it if
- * the probe has both; else that of its whole result.
+ * Returns the evidence of a probe in one check, which depends on the other probes: of its measurement over the given
+ * family if it measured over both; else of its whole result.
  */
 export function evidenceIn(type: string, probeResults: readonly ProbeResult[]): EvidenceOf {
   const ofProbes = partitionByOutcome(type, probeResults).of;

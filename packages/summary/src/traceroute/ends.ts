@@ -68,8 +68,8 @@ function endsWayOf({ trace, ip, answered }: PathRefusal): boolean {
   const isRefused = ({ kind }: WayNode): boolean => kind === 'refused';
   const told = brokenWaysOf(trace.branching, trace.fullTtl).filter(({ last }) => isRefused(last));
   if (ip !== null) return refusals.some(({ from }) => from === ip) || told.some(({ last }) => last.ip === ip);
-  // A withheld address identifies no router: all refusing routers with withheld addresses must be reported, or this
-  // error must have ended a dead way.
+  // A withheld address does not identify the router, so `flows_stop` must report all refusing routers with such an
+  // address, or this very error must have ended a dead way.
   const hidden = trace.branching.filter((node) => isRefused(node) && node.ip === null);
   const isToldOfAll = hidden.length > 0 && hidden.every((node) => told.some(({ last }) => last.index === node.index));
   return isToldOfAll || refusals.some((refusal) => refusal === answered?.icmp);

@@ -22,7 +22,7 @@ export interface Step {
   readonly responders: readonly number[];
   readonly sent: number;
   readonly lost: number;
-  /** Of the lost packets those that a router before this hop refused. */
+  /** Number of the lost packets that a router before this hop refused. */
   readonly refused: number;
   readonly rttMin: number | null;
   /** The hop's ICMP error, other than time exceeded. */

@@ -7,7 +7,7 @@ type Seen = readonly string[] | undefined;
 /** Stands for the routers of a flow that reached the target at an earlier hop. */
 const BEYOND: readonly string[] = ['beyond the target'];
 
-/** Up to so many distinct routers at a hop, those of one trace are also tested together. */
+/** Maximum number of routers of both traces at a hop for which those of one trace are also tested together. */
 const MOST_KINDS = 24;
 
 /**

@@ -64,8 +64,8 @@ function poolOf(all: readonly HopFlows[]): Pool {
 }
 
 /**
- * For each router of `more` the probability that the flows of `less` miss it by chance; 1 if some do not, or if too few
- * runs show it. An unanswered flow of `less` counts as one that met the router.
+ * For each router of `more` the probability that the flows of `less` miss it by chance; 1 if one of them met it, or if
+ * too few runs show it. An unanswered flow of `less` counts as one that met the router.
  */
 function missingIn(less: Pool, more: Pool): readonly number[] {
   // Not compared if no address is known, or if a search names no flows.

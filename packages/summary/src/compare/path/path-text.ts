@@ -139,8 +139,8 @@ function isOfWays({ a, b }: PathChange): boolean {
 }
 
 /**
- * True if the paths differ only in the number of silent hops before the target: if it does not answer at its own hop,
- * it is found at a later one.
+ * True if one path only has additional silent hops directly before the target. A target that does not answer at its own
+ * hop appears at a later one.
  */
 function isOfSilence({ hopA, hopB, a, b }: PathChange, traceA: Trace, traceB: Trace): boolean {
   const [hop, hops, { steps, target }] = hopA === null ? [hopB, b, traceB] : [hopA, a, traceA];

@@ -139,7 +139,10 @@ export function findDeadWays(traces: readonly Trace[]): readonly FindingDraft[] 
   });
 }
 
-/** What became of the other flows. Of some dead ones fewer hops may be known, because routers limit their answers. */
+/**
+ * Clause on the other flows: those that reach the target, and those that end on the same way but got answers of fewer
+ * hops, because routers limit their answers.
+ */
 function othersText(found: readonly { readonly trace: Trace; readonly way: Way }[]): string {
   const dead = new Set(found.map(({ way }) => way));
   const others = [...new Set(found.map(({ trace }) => trace))].flatMap((trace) =>

@@ -37,8 +37,8 @@ function isByChance(trace: Trace, flows: readonly Way[]): boolean {
 }
 
 /**
- * True if a rate limit of the target may explain the unanswered packets: once used up, it answers none of the last ones.
- * False if the target kept answering other flows after the first of them, up to the end.
+ * True if a rate limit of the target may explain the unanswered packets: a target that has reached its limit answers
+ * none of the last packets. False if it kept answering other flows after the first unanswered packet, up to the end.
  */
 function mayBeLimited(trace: Trace): boolean {
   const { answeredLater, lostLast } = thresholds.cutFlows;
@@ -62,9 +62,9 @@ function atTarget(trace: Trace, ways: readonly Way[]): readonly Step[] {
 }
 
 /**
- * The silent flow seen farthest behind the last router of this one, if the next hop left packets of a flow seen farther
- * unanswered: routers there may limit their answers, so that less was seen of this flow than of others on its way. Else
- * the flow itself.
+ * The silent flow with the farthest answer among those that also passed the last router of this flow. Only if the next
+ * hop left packets of a flow with farther answers unanswered: then routers there may limit their answers, and this flow
+ * may go on like the others. Otherwise, or if there is none, the flow itself.
  */
 export function farthestOf(trace: Trace, way: Way): Way {
   const last = lastOf(way);

@@ -9,7 +9,7 @@ import { trace } from '../../../test/results.ts';
 const DRAWS = 20;
 const id = (ip: string): string => `ip:${ip}`;
 
-/** Edges of all draws as `from to`, those that are inferred apart. */
+/** Edges of the graphs of `DRAWS` random traces, as `from to`; inferred edges are in a separate set. */
 function edgesOver(path: readonly Segment[], options: TraceOptions): { sure: Set<string>; inferred: Set<string> } {
   const [sure, inferred] = [new Set<string>(), new Set<string>()];
   for (let draw = 1; draw <= DRAWS; draw += 1) {

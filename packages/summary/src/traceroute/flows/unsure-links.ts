@@ -31,7 +31,7 @@ export function unsureLinks({ ways, branching }: Trace): (from: Step, to: Step) 
   return (from) => from.hop >= first || crossed.has(from.hop);
 }
 
-/** The hop itself, or an earlier one: those directly before it with few answers may have several routers, too. */
+/** The first hop that may have several routers: this one, or the first of the hops with few answers directly before. */
 function firstHop(stepsAt: ReadonlyMap<number, readonly Step[]>, hop: number): number {
   const answers = (stepsAt.get(hop - 1) ?? []).reduce((sum, { sent, lost }) => sum + sent - lost, 0);
   return hop > 1 && answers < ENOUGH ? firstHop(stepsAt, hop - 1) : hop;

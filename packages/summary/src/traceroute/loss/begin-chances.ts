@@ -4,7 +4,7 @@ import { choices, type Sample } from '../../chance.ts';
 export interface Answers extends Sample {
   /** Hops to the target. */
   readonly distance: number;
-  /** Logarithm of the likelihood ratio of a limit of its answers and of chance, by their order. */
+  /** Logarithm of the likelihood ratio of two explanations of the order of its answers: a limit, or chance. */
   readonly order: number;
 }
 
@@ -18,12 +18,14 @@ export interface Chain {
   readonly length: number;
 }
 
-/** A place at which loss may begin: for each chain that passes it the distance from the target, else undefined. */
+/**
+ * A place at which loss may begin: per chain its distance from the target in hops, undefined if it is not on the path.
+ */
 export type Begin = readonly (number | undefined)[];
 
 /** Logarithms of the likelihoods of one chain, with one assumption about the limits of its routers. */
 interface Logs {
-  /** By share of lost packets and distance at which the loss begins. */
+  /** With loss from this path: by share of lost packets, then by the distance at which the loss begins. */
   readonly withLoss: readonly (readonly number[])[];
   /** If the loss does not begin on this path: without loss, or with loss from another place. */
   readonly other: number;
@@ -147,7 +149,7 @@ function targetLog({ target, isProved }: Chain, loss: number): number {
   return logOfTwo(Math.log(1 - LIMITED_TARGET) + ofLoss, Math.log(LIMITED_TARGET) + withLimit);
 }
 
-/** Share of packets without an answer, of two causes. */
+/** Share of unanswered packets if loss and a limit apply independently. */
 function ofBoth(loss: number, limit: number): number {
   return 1 - (1 - loss) * (1 - limit);
 }

@@ -31,7 +31,10 @@ function summaryFrom(rows: readonly (readonly [string, string])[], fields: objec
   return summaryOf('traceroute', Object.fromEntries(results));
 }
 
-/** Measured in network namespaces: routers that lose nothing and limit their answers, and loss of 20 % elsewhere. */
+/**
+ * Measured in network namespaces, one row per probe: routers lose nothing and limit their answers; 20 % of the packets
+ * are lost at the place that the title names.
+ */
 const measured: readonly (readonly [string, readonly (readonly [string, string])[]])[] = [
   [
     'on the last link, and routers answer one of ten packets',

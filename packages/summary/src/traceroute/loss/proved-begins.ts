@@ -50,7 +50,10 @@ function hasNoPlace({ begin, end }: Loss): boolean {
   return begin.hop === end.hop;
 }
 
-/** Probability that the loss of a path begins on the link into each of its hops, or at the target for all paths alike. */
+/**
+ * Probabilities that the loss of a path begins on the link into each of its hops, and, as the last one, that it begins
+ * at the target for all paths alike.
+ */
 function chancesOf(own: Way, others: readonly Way[]): readonly number[] {
   const begins = own.links.map((link, index): Begin => [
     own.length - index - 1,
@@ -99,7 +102,7 @@ function wayOf(trace: Trace, isProved: boolean): Way {
   return { trace, length: end.hop, links, logs: logsOfChain({ routers, target, isProved, length: end.hop }) };
 }
 
-/** Names a link by the nearest hops that answer; in front of the first one it is that of the probe. */
+/** Names a link by the nearest hops that answer, and by the probe if no hop before it answers. */
 function linkInto(trace: Trace, hop: number): string {
   const steps = answering(trace);
   const before = steps.findLast((step) => step.hop < hop);

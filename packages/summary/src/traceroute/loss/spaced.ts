@@ -70,7 +70,7 @@ function lostHandshakes({ probeResult: { result } }: Trace): number {
   return handshakes ? sent - received : 0;
 }
 
-/** A limit answers the first packets of a group, not a later one after one that it left unanswered. */
+/** True if an answer follows an unanswered packet of the group: a limit would leave all packets after it unanswered. */
 function isOutOfOrder(group: Group): boolean {
   return countOfOutOfOrder(group) > 0;
 }
@@ -86,8 +86,8 @@ function isInOrder(trace: Trace, { groups }: Spaced): boolean {
 }
 
 /**
- * True if a flow met several routers at a hop, or if no flow has two answers at one hop, which would show that. For a
- * search for all paths, true if it found a balancer by packet.
+ * True if a balancer may choose by packet: a flow met several routers at a hop, or no flow has two answers at one hop,
+ * so that nothing is known. For a search for all paths, true if it found a balancer by packet.
  */
 function mayBePacketwise({ branching, probeResult }: Trace): boolean {
   if (branching.length > 0) return isPacketwise(branching);

@@ -87,7 +87,8 @@ function passedBy(trace: Trace): string | undefined {
   const arrived = arrivedFrom(trace, holeOf(trace)!);
   if (arrived !== undefined) return `${arrived} arrive`;
   if (fullSize?.arrives !== true) return undefined;
-  // These packets are smaller than the hole. Larger ones got the ICMP error of a router, so they do not vanish there.
+  // These packets are smaller than those that vanish. Larger ones got the ICMP error of a router, so they do not
+  // vanish.
   return `${protocol.toUpperCase()} packets of ${bytesText(fullSize.bytes)} arrive, and larger ones get an ICMP error`;
 }
 

@@ -28,8 +28,8 @@ export function partingSentence(check: Check, failing: readonly string[]): strin
   const results = probeResultsOf(check, new Map());
   const both = results.flatMap((one) => measurementsOf(one) ?? []);
   if (both.length === 0) return sentenceOf(results, failing);
-  // A family without a sentence, or over which the fault may be over, is left out; if both are, only the first
-  // measurements are described.
+  // Leaves out a family without a sentence, and one whose traces no longer show a fault. If both are left out, only the
+  // first measurements are described.
   const [ipv4, ipv6] = ([4, 6] as const).map((family) => {
     const sentence = sentenceOf(
       both.map((of) => of[family]),

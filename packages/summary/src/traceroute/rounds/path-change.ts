@@ -30,8 +30,8 @@ interface RouteChange {
 }
 
 /**
- * Rounds by which hops may disagree: the packets of a round are spread over a second, and a new route takes time to
- * spread.
+ * Number of rounds by which hops may disagree about the time of a change: the packets of a round are sent within a
+ * second, and a new route takes time to propagate.
  */
 const SPREAD = 1;
 
