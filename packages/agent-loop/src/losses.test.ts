@@ -3,8 +3,9 @@ import { expect, it } from '@jest/globals';
 import { createLosses } from './losses.ts';
 
 /**
- * @returns whether the connection counts as unstable at each of these seconds, after interruptions from one second to
- *   another
+ * Simulates interruptions, each from one second to another.
+ *
+ * @returns for each of `seconds` whether the connection then counts as unstable
  */
 function unstableAfter(
   interruptions: readonly (readonly [number, number])[],

@@ -47,7 +47,7 @@ export interface LinkClock extends AgentClock {
   readonly refresh: () => Promise<boolean>;
 }
 
-/** Readings of the clock after each connection: a slow one is corrected by a faster one. */
+/** Number of readings of the clock after each connection: a faster reading corrects a slow one. */
 const READINGS = 3;
 /** Smaller changes are taken for errors of slow readings. */
 const STEP_MS = 500;
@@ -87,7 +87,7 @@ export function openRedisLink(options: RedisLinkOptions): RedisLink {
         if (message.startsWith('WRONGPASS ')) listener();
       }),
     reconnect: () => {
-      // Only ready ones: ioredis would not retry a connection that is being established.
+      // Replaces only ready connections: ioredis would not retry one that is being established.
       for (const each of [redis, blocking]) if (each.status === 'ready') each.disconnect(true);
     },
     close: () => {

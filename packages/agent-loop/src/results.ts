@@ -27,7 +27,7 @@ export interface ResultOutlet {
   readonly partial: (check: string, data: string, deadlineAt: number) => void;
   /** Resolves when the result is confirmed, by Redis or the gateway, or dropped. Never rejects. */
   readonly final: (check: string, data: string, deadlineAt: number) => Promise<void>;
-  /** The screenshot of a check, or why there is none. Like `final`. */
+  /** Like `final`, for the screenshot of a check, or the failure to take it. */
   readonly screenshot: (check: string, picture: ReportedPicture, deadlineAt: number) => Promise<void>;
 }
 

@@ -7,7 +7,7 @@ export const screenshotStates = ['not_asked', 'pending', 'taken', 'given_up'] as
 
 export type ScreenshotState = (typeof screenshotStates)[number];
 
-/** Names of what is limited for one screenshot; requests of the page beyond a limit are refused. */
+/** Limited quantities of one screenshot; requests of the page beyond a limit are refused. */
 export const screenshotLimits = ['requests', 'hosts', 'connections', 'bytes'] as const;
 
 export type ScreenshotLimit = (typeof screenshotLimits)[number];

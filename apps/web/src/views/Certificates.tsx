@@ -107,7 +107,7 @@ function ocsp({ ocsp: staple, mustStaple }: Tls): string | null {
   return mustStaple === true ? 'demanded, none sent' : null;
 }
 
-/** How many certificates the chain has beyond those of the result, whose number is bounded. */
+/** Number of certificates of the chain that the result leaves out because of its limit; nothing if there are none. */
 function Rest({ count }: { readonly count: number }): JSX.Element | null {
   return count <= 0 ? null : (
     <li>

@@ -44,7 +44,7 @@ export interface PartsOptions {
   readonly onReady: (session: Session) => void;
 }
 
-/** Readings of the clock after each connection: a slow one is corrected by a faster one. */
+/** Number of readings of the clock after each connection: a faster reading corrects a slow one. */
 const READINGS = 3;
 export function createParts(
   options: GatewayLoopOptions,

@@ -75,7 +75,7 @@ export function mergePaths(first: readonly Trace[], others: readonly Trace[] = [
   };
 }
 
-/** Adds what a search for all paths found, untrusted: nodes to which no links lead from the probe are left out. */
+/** Adds the nodes of a search for all paths, except those to which no links lead from the probe: it is untrusted. */
 function addBranches(
   nodes: Map<string, Draft>,
   edges: Edges,

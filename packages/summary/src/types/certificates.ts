@@ -147,7 +147,7 @@ function details(probeResults: readonly HttpResult[]): string {
       )}.`;
 }
 
-/** Findings: TLS fails for some probes and works for others. Compared per host, since redirects may differ. */
+/** Findings: TLS fails for some probes and works for others with one host, to which redirects may have led. */
 function partlyByHost(faulty: readonly HttpResult[], accepted: readonly HttpResult[]): readonly FindingDraft[] {
   return groupBy(faulty, hostOf).flatMap(([host, own]) =>
     partly(
@@ -178,7 +178,7 @@ function partly(faulty: readonly HttpResult[], accepted: readonly HttpResult[]):
   ];
 }
 
-/** Findings: probes saw different certificates. Compared per host, because redirects may lead to different ones. */
+/** Findings: probes saw different certificates. Compared per host, because redirects may lead to different hosts. */
 function differing(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
   return groupBy(probeResults, hostOf).flatMap(([, own]) => differingAtOne(own));
 }

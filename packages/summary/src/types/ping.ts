@@ -59,9 +59,9 @@ function loss(answered: readonly PingResult[]): readonly FindingDraft[] {
 interface Causes {
   readonly late: number;
   readonly damaged: number;
-  /** Packets without an answer about which an ICMP error came. */
+  /** Number of packets that got an ICMP error instead of an answer. */
   readonly refused: number;
-  /** Late and damaged replies, at most as many as the packets without an answer and without an ICMP error. */
+  /** Number of late and damaged replies, at most that of the packets without an answer and without an ICMP error. */
   readonly replies: number;
   readonly unexplained: number;
 }

@@ -93,7 +93,8 @@ function mtuDifferences(a: Traceroute, b: Traceroute): readonly Difference[] {
 }
 
 /**
- * Whether full-size packets of the trace’s protocol arrived, if that differs; none if the checks sent other protocols.
+ * Whether full-size packets of the trace’s protocol arrived, if that differs; none if the checks used different
+ * protocols.
  */
 function fullSizeDifferences(a: Traceroute, b: Traceroute): readonly Difference[] {
   if (a.protocol !== b.protocol || a.fullSize === undefined || b.fullSize === undefined) return [];

@@ -10,7 +10,7 @@ export interface HopFlows {
   readonly total: number;
   /** Number of flows that each router answered. */
   readonly of: ReadonlyMap<string, number>;
-  /** Flows that no router with a known address answered there. */
+  /** Number of flows that no router with a known address answered. */
   readonly unknown: number;
 }
 

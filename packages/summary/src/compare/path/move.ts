@@ -7,13 +7,13 @@ import { unique } from '../../words.ts';
 export interface PathMove {
   /** First hop that differs. */
   readonly hop: number;
-  /** Addresses of the first hops in a row that differ, before the change; none for a silent hop. */
+  /** Addresses, before the change, of the first hops in a row that differ; none for a silent hop. */
   readonly from: readonly (readonly string[])[];
-  /** The addresses there after the change. */
+  /** Addresses of the hops in their place after the change. */
   readonly to: readonly (readonly string[])[];
   /** Networks before the change at hops that differ, without those that are on the path afterwards. */
   readonly networksGone: readonly string[];
-  /** The same with before and after exchanged. */
+  /** Networks after the change at hops that differ, without those that were on the path before. */
   readonly networksNew: readonly string[];
 }
 

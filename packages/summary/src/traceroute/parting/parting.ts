@@ -28,7 +28,7 @@ export function partingSentence(check: Check, failing: readonly string[]): strin
   const results = probeResultsOf(check, new Map());
   const both = results.flatMap((one) => measurementsOf(one) ?? []);
   if (both.length === 0) return sentenceOf(results, failing);
-  // Leaves out a family without a sentence, and one whose traces no longer show a fault. If both are left out, only the
+  // Leaves out a family without a sentence, and one over whose paths nothing fails. If both are left out, only the
   // first measurements are described.
   const [ipv4, ipv6] = ([4, 6] as const).map((family) => {
     const sentence = sentenceOf(
@@ -141,7 +141,7 @@ function partsText(broken: readonly Broken[], working: readonly Trace[]): string
   return `${common}: ${parts}, and ${goesOn}`;
 }
 
-/** The ends of the failing paths, of which some may be at the router in common, which the sentence has named. */
+/** The ends of the failing paths. Some may be at the router in common, which the sentence has already named. */
 function endsOf(broken: readonly Broken[], forks: readonly Fork[]): string {
   const ending = forks.filter(({ trace, at }) => lastAnswer(trace) === at).map(({ trace }) => trace);
   const others = broken.filter((trace) => !ending.includes(trace));
