@@ -27,7 +27,11 @@ export const failureCodes = {
   // Connections and packets.
   connection_refused: 'The target refused the connection (TCP RST to a SYN).',
   connection_reset: 'The target reset the connection after it was established.',
-  connection_closed: 'The target closed the connection before it had answered.',
+  connection_closed:
+    'The target closed the connection before it had answered, or before a line matched the expression of the module ' +
+    '(`dialogue.unmatched`).',
+  dialogue_too_large:
+    'The dialogue of a module has more bytes than a check reads from the target, or sends to it with what the target put into the lines.',
   host_unreachable:
     'A router or the target reported the host as unreachable (ICMP host unreachable, EHOSTUNREACH), or ' +
     'the next hop of the probe does not answer on its link; with the source `probe`, the probe has no ' +

@@ -18,6 +18,7 @@ export const phrases: Readonly<Record<FailureCode, string>> = {
   connection_refused: 'the connection was refused',
   connection_reset: 'the connection was reset',
   connection_closed: 'the connection was closed without an answer',
+  dialogue_too_large: 'the dialogue of the module became larger than a check may be',
   host_unreachable: 'the host is unreachable',
   network_unreachable: 'there is no route to the network',
   port_unreachable: 'the port is unreachable',
@@ -70,6 +71,16 @@ export const interruptedPhrases: Readonly<Partial<Record<FailureCode, string>>> 
   connection_reset: 'the connection was reset before the end of the answer',
   connection_closed: 'the connection was closed before the end of the answer',
   timed_out: 'the answer did not come to its end in time',
+};
+
+/**
+ * Phrases for tcp checks that failed while they waited for a line that matches the expression of a module: other lines
+ * may have come.
+ */
+export const unmatchedPhrases: Readonly<Partial<Record<FailureCode, string>>> = {
+  connection_reset: 'the connection was reset before a line matched the expression of the module',
+  connection_closed: 'the connection was closed before a line matched the expression of the module',
+  timed_out: 'no line matched the expression of the module in time',
 };
 
 /** Phrases for http checks that timed out after their connection was made. */

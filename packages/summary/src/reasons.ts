@@ -4,7 +4,7 @@ import type { ProbeResult, SparseResultOf } from './probe-result.ts';
 import { dnsReason, isRootSilent, isUnanswered, classifiedAnswer } from './dns-answer.ts';
 import { listed, shown } from './words.ts';
 import { failsByClock, isDated } from './clock.ts';
-import { interruptedPhrases, phrases, unfinishedPhrases } from './phrases.ts';
+import { interruptedPhrases, phrases, unfinishedPhrases, unmatchedPhrases } from './phrases.ts';
 import { groupBy } from './probe-result.ts';
 import { redirectedHost, redirectPlace } from './redirected.ts';
 import { isBodyUnfinished, isCodingCut } from './unfinished.ts';
@@ -62,9 +62,10 @@ function resolverReason(result: SparseResultOf<'dns'>): string | undefined {
 }
 
 function reasonOfAny(probeResult: ProbeResult): string {
-  const { error, statusCode, url, http2Error, rcode, ttl, size, sourcePort } =
+  const { error, statusCode, url, http2Error, rcode, ttl, size, sourcePort, dialogue } =
     probeResult.result as SparseResultOf<'http'> &
       Pick<SparseResultOf<'dns'>, 'rcode'> &
+      Pick<SparseResultOf<'tcp'>, 'dialogue'> &
       Pick<SparseResultOf<'traceroute'>, 'sourcePort'> &
       Pick<SparseResultOf<'ping'>, 'ttl' | 'size'>;
   const code = error?.code;
@@ -77,6 +78,8 @@ function reasonOfAny(probeResult: ProbeResult): string {
   if (unresolved !== undefined) return unresolved;
   const isAnswerBegun = statusCode !== undefined || (url !== undefined && error?.phase === 'response');
   if (isAnswerBegun && interruptedPhrases[code] !== undefined) return interruptedPhrases[code];
+  const unmatched = dialogue !== undefined && error?.phase === 'response' ? unmatchedPhrases[code] : undefined;
+  if (unmatched !== undefined) return unmatched;
   const unfinished =
     code === 'timed_out' && url !== undefined ? unfinishedPhrases[error?.phase ?? 'connect'] : undefined;
   if (unfinished !== undefined) return unfinished;

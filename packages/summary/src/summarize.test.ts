@@ -88,6 +88,9 @@ const unanswered = {
   ...tcp('open'),
   ...bad('connection_closed', { dialogue: { steps: 0, unmatched: true } }, { phase: 'response' }),
 };
+const exchanging = { dialogue: { steps: 0, unmatched: false } };
+const mumbling = { ...tcp('open'), ...bad('timed_out', exchanging, { phase: 'response' }) };
+const talkative = { ...tcp('open'), ...bad('dialogue_too_large', exchanging, { phase: 'response' }) };
 const dead = { address: '192.0.2.66', error: 'timed_out' as const, time: 4_000 };
 const expiredAbove = ofExpiredIssuer();
 /** Fields of an http result whose last URL is behind a redirect from `http://example.com/`. */
@@ -599,11 +602,19 @@ describe('the headline', () => {
       summaryOf('http', each('fra-1 ber-1', http(200))),
     ],
     [
-      'Port 443 of example.com is open, and does not answer as expected from the one probe asked: the connection was closed without an answer.',
+      'Port 443 of example.com is open, and does not answer as expected from the one probe asked: the connection was closed before a line matched the expression of the module.',
       summaryOf('tcp', { 'fra-1': unanswered }),
     ],
     [
-      'Port 443 of example.com answers as expected from 1 of 2 probes, and fails from fra-1: the connection was closed without an answer.',
+      'Port 443 of example.com is open, and does not answer as expected from the one probe asked: no line matched the expression of the module in time.',
+      summaryOf('tcp', { 'fra-1': mumbling }),
+    ],
+    [
+      'Port 443 of example.com is open, and does not answer as expected from the one probe asked: the dialogue of the module became larger than a check may be.',
+      summaryOf('tcp', { 'fra-1': talkative }),
+    ],
+    [
+      'Port 443 of example.com answers as expected from 1 of 2 probes, and fails from fra-1: the connection was closed before a line matched the expression of the module.',
       summaryOf('tcp', { 'fra-1': unanswered, 'ber-1': { ...tcp('open'), dialogue: { steps: 1, unmatched: false } } }),
     ],
     [

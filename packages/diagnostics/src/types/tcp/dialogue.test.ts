@@ -115,7 +115,8 @@ describe('the dialogue of a module', () => {
       await received;
 
       expect(outcome).toMatchObject({ result: 'failure', dialogue: { steps: 0, unmatched: false } });
-      expect(outcome.error?.message).toBe(`The target sent more than ${MAX_DIALOGUE_BYTES} bytes.`);
+      const message = `The target sent more than ${MAX_DIALOGUE_BYTES} bytes.`;
+      expect(outcome.error).toMatchObject({ code: 'dialogue_too_large', phase: 'response', message });
       expect(sent).toBeGreaterThan(MAX_DIALOGUE_BYTES);
     }
   });
@@ -125,7 +126,7 @@ describe('the dialogue of a module', () => {
 
     const outcome = await runTcp(params(port, [{ expect: '(.*)', send: '$1 '.repeat(300) }]), testContext());
 
-    expect(outcome).toMatchObject({ result: 'failure', error: { phase: 'request' } });
+    expect(outcome).toMatchObject({ result: 'failure', error: { code: 'dialogue_too_large', phase: 'request' } });
     expect(await received).toBe('');
   });
 

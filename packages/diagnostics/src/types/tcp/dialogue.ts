@@ -154,5 +154,5 @@ function unmatched(expect: RE2JS): Failure {
 
 function tooLong(): Failure {
   const message = `The lines to send have more than ${MAX_DIALOGUE_BYTES} bytes with what the target put into them.`;
-  return { code: 'connection_closed', phase: 'request', source: 'target', message };
+  return { code: 'dialogue_too_large', phase: 'request', source: 'target', message };
 }

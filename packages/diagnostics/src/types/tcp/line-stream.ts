@@ -39,7 +39,7 @@ export function streamLines(socket: Socket, signal: AbortSignal): LineStream {
       if (failure !== null) return failure;
       if (buffer.isFull()) return tooLarge();
       if (state.hasEnded()) return null;
-      if (signal.aborted) return timedOut('response', 'No line came in time.');
+      if (signal.aborted) return timedOut('response', 'No line that matches came in time.');
       await state.woken();
     }
   };
@@ -130,5 +130,5 @@ function watch(socket: Socket, signal: AbortSignal, buffer: LineBuffer): SocketS
 
 function tooLarge(): Failure {
   const message = `The target sent more than ${MAX_DIALOGUE_BYTES} bytes.`;
-  return { code: 'connection_closed', phase: 'response', source: 'target', message };
+  return { code: 'dialogue_too_large', phase: 'response', source: 'target', message };
 }
