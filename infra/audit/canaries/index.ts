@@ -33,8 +33,10 @@ export type CanaryTransport = (typeof transports)[number];
 
 export interface CanaryOptions {
   readonly transport?: CanaryTransport;
-  /** Address that the agent's operator allows. Then only jobs for it are run, which tests the canaries themselves. */
-  readonly allow?: string;
+  /**
+   * Addresses that the agent's operator allows. Then only jobs for them are run, which tests the canaries themselves.
+   */
+  readonly allow?: readonly string[];
 }
 
 const file = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
@@ -46,7 +48,7 @@ const file = (path: string): string => fileURLToPath(new URL(path, import.meta.u
  *
  * @throws if there can be no such network (`networkMissing`), or if the lab does not work
  */
-export async function runCanaryAudit({ transport = 'redis', allow }: CanaryOptions = {}): Promise<CanaryReport> {
+export async function runCanaryAudit({ transport = 'redis', allow = [] }: CanaryOptions = {}): Promise<CanaryReport> {
   const folder = mkdtempSync(join(tmpdir(), 'vantage-canary-'));
   const network = openNetwork({
     ...(transport === 'redis'
@@ -57,7 +59,7 @@ export async function runCanaryAudit({ transport = 'redis', allow }: CanaryOptio
     LOG_LEVEL: 'silent',
     // A browser talks to its proxy over loopback, where every packet counts as a touch.
     SCREENSHOTS: 'off',
-    TARGET_ALLOW: allow ?? '',
+    TARGET_ALLOW: allow.join(','),
   });
   try {
     return await watch(network, transport, allow);
@@ -67,12 +69,16 @@ export async function runCanaryAudit({ transport = 'redis', allow }: CanaryOptio
   }
 }
 
-async function watch(network: Network, transport: CanaryTransport, allow: string | undefined): Promise<CanaryReport> {
+async function watch(
+  network: Network,
+  transport: CanaryTransport,
+  allow: readonly string[],
+): Promise<CanaryReport> {
   const node = (where: 'agent' | 'world', path: string, more: { args?: readonly string[]; env?: string } = {}) => {
     const { args = [], env = 'NODE_NO_WARNINGS=1' } = more;
     return network.start(where, 'env', env, process.execPath, '--conditions=vantage-source', file(path), ...args);
   };
-  const world = node('world', 'world.ts', { args: [transport, ...(allow === undefined ? [] : [allow])] });
+  const world = node('world', 'world.ts', { args: [transport, ...allow] });
   const lines = createInterface({ input: world.stdout! })[Symbol.asyncIterator]();
   const token = await nextLine(world, lines);
   const sniffer = network.start('world', 'python3', file('sniff.py'), 'in');

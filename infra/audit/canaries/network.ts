@@ -1,7 +1,7 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { programEnv } from '@vantage/test-support/programs/program-env';
 
-import { deleteNamespace, isAlive, namespaces } from '../../netlab/namespaces.ts';
+import { configure, deleteNamespace, IP, isAlive, namespaces, writeSettings } from '../../netlab/namespaces.ts';
 import { AGENT, CANARIES, PUBLIC, ROOTS, WORLD } from './addresses.ts';
 
 /** An agent's machine and everything outside of it, as two network namespaces with one link. No packet leaves them. */
@@ -12,8 +12,9 @@ export interface Network {
   readonly remove: () => void;
 }
 
-const IP = '/usr/sbin/ip';
 const PREFIX = 'vantage-canary';
+/** Networks of this process so far: several may exist at the same time. */
+let networks = 0;
 
 /** Why this machine cannot create the network; null if it can. */
 export function networkMissing(): string | null {
@@ -35,7 +36,8 @@ export function networkMissing(): string | null {
  */
 export function openNetwork(env: Readonly<Record<string, string>>): Network {
   removeOrphans();
-  const name = (where: 'agent' | 'world'): string => `${PREFIX}-${process.pid}-${where}`;
+  const number = (networks += 1);
+  const name = (where: 'agent' | 'world'): string => `${PREFIX}-${process.pid}-${number}-${where}`;
   const children = new Set<ChildProcess>();
   const remove = (): void => {
     process.removeListener('exit', remove);
@@ -68,43 +70,30 @@ export function openNetwork(env: Readonly<Record<string, string>>): Network {
 }
 
 function build(agent: string, world: string): void {
-  for (const namespace of [agent, world]) {
-    run(`netns add ${namespace}`);
-    const settings = ['conf/all/accept_dad', 'conf/default/accept_dad'].map(
-      (key) => `echo 0 > /proc/sys/net/ipv6/${key}`,
-    );
-    execFileSync(IP, ['netns', 'exec', namespace, 'sh', '-ec', settings.join('\n')], { stdio: 'pipe' });
-    run(`-n ${namespace} link set lo up`);
-  }
-  run(`-n ${agent} link add out type veth peer name in netns ${world}`);
-  addAddresses(agent, 'out', [`${AGENT.ipv4}/30`, `${AGENT.ipv6}/64`, `${AGENT.public}/32`]);
-  addAddresses(world, 'in', [`${WORLD.ipv4}/30`, `${WORLD.ipv6}/64`]);
-  run(`-n ${agent} link set out up`);
-  run(`-n ${world} link set in up`);
   const { ipv4, ipv6 } = WORLD;
-  run(`-n ${agent} route add default via ${ipv4} src ${AGENT.ipv4}`);
-  run(`-n ${agent} -6 route add default via ${ipv6}`);
-  run(`-n ${world} route add ${AGENT.public}/32 via ${AGENT.ipv4}`);
-  addAddresses(
-    world,
-    'lo',
-    [PUBLIC.ipv4, PUBLIC.ipv6, ...ROOTS].map((address) => `${address}/${address.includes(':') ? 128 : 32}`),
-  );
-  // Local routes, so that the servers of the namespace answer at these addresses.
-  for (const address of Object.keys(CANARIES)) {
-    const family = address.includes(':') ? '-6 ' : '';
-    run(`-n ${world} ${family}route add local ${address}/${family === '' ? 32 : 128} dev lo`);
+  for (const namespace of [agent, world]) {
+    execFileSync(IP, ['netns', 'add', namespace], { stdio: 'pipe' });
+    writeSettings(namespace, { 'ipv6/conf/all/accept_dad': 0, 'ipv6/conf/default/accept_dad': 0 });
   }
+  configure(agent, [
+    'link set lo up',
+    `link add out type veth peer name in netns ${world}`,
+    ...addAddresses('out', [`${AGENT.ipv4}/30`, `${AGENT.ipv6}/64`, `${AGENT.public}/32`]),
+    'link set out up',
+  ]);
+  configure(world, ['link set lo up', ...addAddresses('in', [`${ipv4}/30`, `${ipv6}/64`]), 'link set in up']);
+  configure(agent, [`route add default via ${ipv4} src ${AGENT.ipv4}`, `route add default via ${ipv6}`]);
+  const hosts = [PUBLIC.ipv4, PUBLIC.ipv6, ...ROOTS].map((address) => `${address}/${address.includes(':') ? 128 : 32}`);
+  configure(world, [
+    `route add ${AGENT.public}/32 via ${AGENT.ipv4}`,
+    ...addAddresses('lo', hosts),
+    // Local routes, so that the servers of the namespace answer at these addresses.
+    ...Object.keys(CANARIES).map((address) => `route add local ${address}/${address.includes(':') ? 128 : 32} dev lo`),
+  ]);
 }
 
-function addAddresses(namespace: string, device: string, addresses: readonly string[]): void {
-  for (const address of addresses) {
-    run(`-n ${namespace} address add ${address} dev ${device}${address.includes(':') ? ' nodad' : ''}`);
-  }
-}
-
-function run(line: string): void {
-  execFileSync(IP, line.split(' ').filter(Boolean), { stdio: 'pipe' });
+function addAddresses(device: string, addresses: readonly string[]): readonly string[] {
+  return addresses.map((one) => `address add ${one} dev ${device}${one.includes(':') ? ' nodad' : ''}`);
 }
 
 function removeOrphans(): void {

@@ -40,7 +40,7 @@ const PROBE = 'canary';
 const DEADLINE_MS = 90_000;
 const NS = 2;
 const CNAME = 5;
-const [, , transport, canary] = process.argv;
+const [, , transport, ...canaries] = process.argv;
 
 /** Everything outside of the agent: its Redis or gateway, its resolver, the root servers, sites, and the canaries. */
 const server = await startRedisServer({
@@ -55,7 +55,7 @@ const token = transport === 'gateway' ? await openGateway(server.url, PROBE, WOR
 process.stdout.write(`${token}\n`);
 
 while ((await redis.exists(redisKeys.heartbeat(PROBE))) === 0) await sleep(20);
-const report = await runJobs(canary === undefined ? canaryJobs() : allowedJobs(canary));
+const report = await runJobs(canaries.length === 0 ? canaryJobs() : canaries.flatMap(allowedJobs));
 process.stdout.write(`${JSON.stringify(report)}\n`);
 await server.stop();
 process.exit(0);
