@@ -86,14 +86,13 @@ const shown: ReadonlySet<string> = new Set([
   'targetrefuses13',
   'copiesttl',
 ]);
-const EVERY = 3;
 
 /**
- * A bounded selection: scenarios that have found defects, and every third of all, in one case each; families and
+ * A bounded selection: scenarios that have found defects, and every nth of all, in one case each; families and
  * protocols alternate.
  */
-export function shareOf(scenarios: readonly Scenario[]): readonly Case[] {
-  const chosen = scenarios.filter(({ name }, index) => shown.has(name) || index % EVERY === 0);
+export function shareOf(scenarios: readonly Scenario[], every: number): readonly Case[] {
+  const chosen = scenarios.filter(({ name }, index) => shown.has(name) || index % every === 0);
   return chosen.map((scenario, number) => {
     const families = scenario.families ?? FAMILIES;
     const all = scenario.checks ?? CHECKS;

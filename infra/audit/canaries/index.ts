@@ -69,11 +69,7 @@ export async function runCanaryAudit({ transport = 'redis', allow = [] }: Canary
   }
 }
 
-async function watch(
-  network: Network,
-  transport: CanaryTransport,
-  allow: readonly string[],
-): Promise<CanaryReport> {
+async function watch(network: Network, transport: CanaryTransport, allow: readonly string[]): Promise<CanaryReport> {
   const node = (where: 'agent' | 'world', path: string, more: { args?: readonly string[]; env?: string } = {}) => {
     const { args = [], env = 'NODE_NO_WARNINGS=1' } = more;
     return network.start(where, 'env', env, process.execPath, '--conditions=vantage-source', file(path), ...args);
