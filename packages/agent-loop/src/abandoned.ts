@@ -32,7 +32,7 @@ export function pollAbandoned(isAbandoned: (id: string) => Promise<boolean>): On
   };
 }
 
-/** Watches jobs by the messages of a gateway; `abandoned` is to be called for each one. */
+/** Watches jobs by the messages of a gateway; `abandoned` is to be called with the id of the job of each message. */
 export function listenAbandoned(): {
   readonly onAbandoned: OnAbandoned;
   readonly abandoned: (id: string) => void;

@@ -83,7 +83,7 @@ function loopOf(source: JobSource<string>, run: (id: string) => Promise<void>, o
   return loop;
 }
 
-/** Runs of some milliseconds that wait until `full` run concurrently, and the highest concurrency. */
+/** A job runner whose first runs wait until `full` of them run at a time, and the highest concurrency so far. */
 function countedRun(full: number): { readonly run: () => Promise<void>; readonly most: () => number } {
   const isFull = Promise.withResolvers<void>();
   let [running, most] = [0, 0];

@@ -80,7 +80,7 @@ function stateAt(results: Run['results'], probe: string): RunState | undefined {
   return Object.hasOwn(results, probe) ? results[probe]!.state : undefined;
 }
 
-/** The probes of the runs, those of the last one first, failing ones before the others. */
+/** The probes of all runs: those of the last run in the order failing, unmeasured, ok, then others; ties by name. */
 export function probesOf({ probes, runs }: Monitor): readonly string[] {
   const order: Readonly<Record<string, number>> = { failing: 0, unmeasured: 1, ok: 2 };
   const rank = (probe: string): number => (Object.hasOwn(probes, probe) ? order[probes[probe]!.state]! : 3);

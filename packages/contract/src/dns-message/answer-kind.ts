@@ -146,8 +146,8 @@ function isNodata(answer: AnswerToClassify, name: string, isAlias: boolean): boo
   const isOwnZone = ({ name: owner }: AnswerRecord): boolean =>
     answer.zone !== undefined && sameName(owner, answer.zone);
   if (nameServers.length > 0 && !(flags.includes('aa') && nameServers.every(isOwnZone))) return false;
-  // AA is about the queried name only (RFC 1035 section 4.1.1), and some resolvers do not follow an alias to its end: so
-  // neither proves anything about the name where an alias leads.
+  // Without an SOA, nothing proves that the target of an alias has no records: AA is about the queried name only (RFC
+  // 1035 section 4.1.1), and some resolvers do not follow an alias to its end.
   return !isAlias && isProved(answer, name);
 }
 

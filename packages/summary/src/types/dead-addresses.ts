@@ -43,7 +43,7 @@ function ofAll(hit: readonly HttpResult[], addresses: readonly string[]): Findin
   return buildFinding('address_dead', 'warning', own, text, brief);
 }
 
-/** Finding: an address took connections of other probes, but none of these, so the fault may be near these. */
+/** Finding: an address took no connection from some probes, but took those of others: the fault may be on the path. */
 function ofSome(hit: readonly HttpResult[], address: string, takers: readonly HttpResult[]): FindingDraft {
   const own = withDead(hit, [address]);
   const severity = severityByShare(own.length, own.length + takers.length);
