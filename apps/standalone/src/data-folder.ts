@@ -1,18 +1,9 @@
-import {
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  readlinkSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync, readlinkSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { redisPidFile } from '@vantage/redis-server';
+import { makeFolder } from '@vantage/settings';
 
 /** Processes that use a data folder; stored in `running.json` for the next start. */
 export interface Running {
@@ -42,7 +33,7 @@ export async function claimDataFolder(folder: string): Promise<DataFolder> {
   const logFolder = join(folder, 'logs');
   const file = join(folder, 'running.json');
   try {
-    for (const needed of [redisFolder, logFolder]) makeFolder(needed);
+    for (const needed of [redisFolder, logFolder]) makeFolder(needed, 0o700);
   } catch (error) {
     const why = Error.isError(error) ? error.message : String(error);
     throw new Error(`The data folder cannot be used: ${why}.\nChoose another with --data.`, { cause: error });
@@ -75,16 +66,6 @@ export async function claimDataFolder(folder: string): Promise<DataFolder> {
     write,
     release: () => rmSync(file, { force: true }),
   };
-}
-
-/**
- * Makes a folder and its parents one by one: with `recursive`, Node may not return below a folder that takes no
- * entries, such as /proc.
- */
-function makeFolder(folder: string): void {
-  if (existsSync(folder) && statSync(folder).isDirectory()) return;
-  if (!existsSync(dirname(folder))) makeFolder(dirname(folder));
-  mkdirSync(folder, { mode: 0o700 });
 }
 
 function read(file: string): Running | undefined {
