@@ -39,8 +39,8 @@ export function formErrorsOf(error: unknown, form: FormDefinition, now: number):
 }
 
 /**
- * Assigns a refusal by the target policy to a field: the text begins with the pointer of the field, unless the host is
- * refused.
+ * Assigns a refusal by the target policy to the field whose pointer begins the text; to the host if there is no pointer
+ * or the form does not show that field.
  */
 function policyRefusal(detail: string, form: FormDefinition): FormErrors {
   const [, pointer, rest] = /^(\/[\w/]+): (.*)$/s.exec(detail) ?? [];

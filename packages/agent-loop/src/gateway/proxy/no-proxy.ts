@@ -34,7 +34,7 @@ function withoutPort(entry: string): { readonly name: string; readonly at: strin
   return { name: bracketed ?? plain ?? entry, at };
 }
 
-/** An address, a network, or a range `from-to`; undefined for a name. */
+/** An address, a network, or a range `from-to`; undefined for any other text, such as a name. */
 function networkOf(text: string): BlockList | undefined {
   const [, from = '', sign, to = ''] = /^([^/-]+)(?:([/-])([^/-]+))?$/.exec(text) ?? [];
   const family = isIP(from) as 0 | 4 | 6;

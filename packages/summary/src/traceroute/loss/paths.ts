@@ -32,7 +32,7 @@ export function stepsToTarget(trace: Trace): readonly Step[] {
   return countedSteps(trace).slice(0, targetIndex(trace)! + 1);
 }
 
-/** True unless the packets of all paths to the target prove loss: then rate limits may explain the missing answers. */
+/** True if rate limits may explain the missing answers: the packets of all paths to the target do not prove loss. */
 function mayBeLimited({ trace: { target } }: Path, all: readonly Path[]): boolean {
   const suspects = all
     .filter(({ trace }) => trace.target === target)
