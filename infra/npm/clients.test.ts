@@ -105,7 +105,7 @@ describe('the clients, outside of the repository', () => {
   it('compile with TypeScript 5 for every kind of modules', async () => {
     for (const name of Object.values(kinds).map((words) => words.at(-1)!)) writeFileSync(join(folder, name), typed);
     const compilations = Object.values(kinds).map((words) => [...lib, ...words]);
-    const compiler = join(import.meta.dirname, 'compile-in-turn.mjs');
+    const compiler = join(import.meta.dirname, 'compile-process.mjs');
     const { stdout } = await run(process.execPath, [compiler, folder, JSON.stringify(compilations)]);
 
     const errors = JSON.parse(stdout) as readonly string[];

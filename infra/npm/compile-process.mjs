@@ -1,4 +1,4 @@
-// node compile-in-turn.mjs FOLDER JSON: compiles in one process of TypeScript 5, which reads its own declarations once.
+// node compile-process.mjs FOLDER JSON: compiles in one process of TypeScript 5, which reads its own declarations once.
 // JSON is a list of the words of a command line each; prints a list of the diagnostics of each.
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
