@@ -28,7 +28,7 @@ export interface RunOptions {
   readonly agents?: number;
   /** Time added to the bounds of completion and recovery, for busy machines. */
   readonly indulgenceMs?: number;
-  /** Receives the observations of the clients. */
+  /** Receives the observations of the clients, the injected faults, and the outages and stalls. */
   readonly history: History;
   readonly report: (line: string) => void;
   readonly screenshots?: boolean;

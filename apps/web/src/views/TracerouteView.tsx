@@ -23,8 +23,8 @@ const directions = lazyView(
 /** The paths of the probes as one graph, and their ends; first both directions of a check between two probes. */
 export function TracerouteView({ check, rows, isAll, summary, nameOf, onChoose }: ViewProps): JSX.Element {
   const results = resultsOf<'traceroute'>({ rows });
-  // All paths are passed to the graph at once, and it grows part by part: otherwise each added path would lay out the
-  // whole graph again.
+  // New paths are passed to the graph all at once, not a few per frame: otherwise each step would lay out the whole
+  // graph again.
   const [drawn, rest] = useFirst(rows, isAll, rows.length);
   const all = summary?.paths;
   const ids = rows.map(([id]) => id).join(' ');

@@ -34,7 +34,9 @@ function senderOf(icmp: IcmpNotice, target: string): string {
     : `from ${shown(icmp.from)}, which is not the measured address`;
 }
 
-/** Names of ICMP codes (RFC 792 and RFC 1812 section 5.2.7.1; RFC 4443 section 3.1). */
+/**
+ * Names of ICMP messages by family, type and code (RFC 792 and RFC 1812 section 5.2.7.1; RFC 4443 sections 3.1 to 3.3).
+ */
 const names: Readonly<Record<string, string>> = {
   '4:3/0': 'network unreachable',
   '4:3/1': 'host unreachable',

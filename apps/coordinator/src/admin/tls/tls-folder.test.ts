@@ -20,7 +20,7 @@ const file = (...path: readonly string[]): string => readFileSync(join(folder, .
 const hosts = ['redis.example.net', '192.0.2.1', '2001:db8::1:ff', '::ffff:192.0.2.7'];
 const DAY_MS = 86_400_000;
 
-/** Validates with an independent TLS client. */
+/** Verifies the certificate of Redis by `openssl verify`, independently of Node; throws if it is refused. */
 function openssl(...args: readonly string[]): string {
   const files = ['-CAfile', join(folder, 'ca', 'ca.crt'), join(folder, 'redis', 'redis.crt')];
   return execFileSync('openssl', ['verify', '-x509_strict', '-purpose', 'sslserver', ...args, ...files], {

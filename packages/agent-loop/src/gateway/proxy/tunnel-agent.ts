@@ -23,7 +23,7 @@ export class TunnelAgent extends Agent {
     const connection = super.createConnection(options, callback);
     if (connection) {
       this.latest = connection;
-      // Only the first call of `callback` has an effect. Without a proxy, Node has called it before this line.
+      // Only the first call of `callback` has an effect. Without a proxy, Node calls it as soon as this method returns.
       const timer = setTimeout(() => callback(new Error(TOO_LATE), connection), WITHIN_MS);
       connection.once('close', () => clearTimeout(timer));
       timer.unref();

@@ -32,7 +32,7 @@ export function browserFlags({
 function isolationFlags(proxyPort: number): readonly string[] {
   return [
     `--proxy-server=http://127.0.0.1:${proxyPort}`,
-    // Without this flag, requests to loopback and 169.254.0.0/16 bypass the proxy.
+    // Without this flag, requests to loopback and link-local addresses bypass the proxy.
     '--proxy-bypass-list=<-loopback>',
     // Against STUN and TURN over UDP: each of these two flags is read by another part of the browser.
     '--webrtc-ip-handling-policy=disable_non_proxied_udp',

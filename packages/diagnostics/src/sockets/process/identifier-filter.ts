@@ -10,7 +10,7 @@ export type SelectIdentifiers = (identifiers: readonly number[]) => void;
 
 type Instruction = readonly [code: number, jumpIfTrue: number, jumpIfFalse: number, constant: number];
 
-/** Constants of Linux. */
+/** From `asm-generic/socket.h` of Linux. */
 const LINUX = { SOL_SOCKET: 1, SO_ATTACH_FILTER: 26, SO_DETACH_FILTER: 27 } as const;
 /** Operations of classic BPF: X := length of the IPv4 header at 0; A := byte or half word at X + k; jumps; return. */
 const BPF = { headerToX: 0xb1, byte: 0x50, half: 0x48, jump: 0x05, ifEqual: 0x15, return: 0x06 } as const;

@@ -57,7 +57,7 @@ function fingerprintOf(publicKey: KeyObject): string {
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0').toUpperCase()).join(':');
 }
 
-/** Formats a distinguished name, which Node writes with one attribute per line, in the order of the certificate. */
+/** Formats a distinguished name, which Node writes with one relative name per line, in the order of the certificate. */
 function distinguishedName(lines: string | undefined): string {
   return boundText((lines ?? '').split('\n').join(', '), 512);
 }

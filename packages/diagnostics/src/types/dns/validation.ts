@@ -24,7 +24,7 @@ const otherErrors: ReadonlySet<number> = new Set([4, 14, 15, 16, 17, 18, 22, 23]
  */
 export type Validation = 'failed' | 'confirmed' | 'unconfirmed' | 'broken';
 
-/** @param timeoutMs for the additional queries */
+/** @param timeoutMs for the additional queries about the name, and again for those about the root */
 export async function checkValidation(
   asked: AskedResolver,
   prepared: PreparedQuery,

@@ -30,7 +30,7 @@ function isByChance(trace: Trace, flows: readonly Way[]): boolean {
   if (full.length < thresholds.cutFlows.full * flows.length || full.some((rtt) => rtt !== null)) return true;
   const lost = sampleOf(atTarget(trace, flows)).lost + full.length;
   const others = sampleOf(atTarget(trace, reaching(ways)));
-  // Limits may lose the packets of a flow together.
+  // Rate limits may leave all packets of a flow unanswered: losses are not independent then, as `choice` assumes.
   if (others.lost > others.sent * thresholds.sharedLoss) return true;
   const choice = Math.exp(choices(ways.length, flows.length));
   return choice * chanceOfMore({ sent: lost, lost }, others) > thresholds.beginByChance;
