@@ -79,6 +79,20 @@ describe('the commands on keys', () => {
     });
   });
 
+  it('say until when the old secrets are accepted, which is no longer than the key', async () => {
+    const first = await bed.run('key:add', 'a', '--scopes', 'read', '--expires', '1d');
+
+    const within = await bed.run('key:rotate', 'a', '--overlap', '2d', '--json');
+    const { expiresAt } = (JSON.parse(within.out) as { record: { expiresAt: string } }).record;
+    expect(within.out).toContain(`the old one is valid until ${expiresAt}.`);
+    expect(await bed.run('key:list')).toMatchObject({
+      out: expect.stringContaining(JSON.stringify({ prefix: first.out.slice(0, 12), expiresAt })),
+    });
+
+    const again = await bed.run('key:rotate', 'a', '--overlap', '1h');
+    expect(again.err).toContain(`; ${first.out.slice(0, 12)}, which was valid until ${expiresAt}, is void now.`);
+  });
+
   it('warn at a rotation of networks that an earlier release took', async () => {
     await bed.run('key:add', 'a', '--scopes', 'read', '--allow', '10.0.0.0/8');
     const field = 'a';

@@ -89,17 +89,24 @@ async function add(store: KeyStore, given: Given<'key:add'>, nowMs: number): Pro
 async function rotate(store: KeyStore, given: Given<'key:rotate'>, nowMs: number): Promise<AdminResult> {
   const { name, overlapMs, lifeMs } = given;
   const text = await unusedText(store);
+  let older: readonly KeySecret[] = [];
   const rotated = await store.change(name, (known) => {
     if (known === undefined) return undefined;
-    const [newest] = known.secrets;
-    const kept = overlapMs === 0 ? [] : [{ ...newest!, expiresAt: nowMs + overlapMs }];
+    const [newest, ...others] = known.secrets;
+    older = isExpired(known, nowMs) ? [] : others.filter((secret) => !isExpired(secret, nowMs));
     const expiresAt = lifeMs === undefined ? known.expiresAt : lifeMs === null ? null : nowMs + lifeMs;
+    // No secret is valid for longer than its key.
+    const keptUntil = Math.min(nowMs + overlapMs, expiresAt ?? Infinity);
+    const kept = keptUntil <= nowMs ? [] : [{ ...newest!, expiresAt: keptUntil }];
     return { ...known, expiresAt, secrets: [secretOf(text, null), ...kept] };
   });
   if (rotated === undefined) return none(name);
   const old = rotated.secrets[1];
   const until = old === undefined ? 'is void' : `is valid until ${dateOf(old.expiresAt)}`;
-  return created(`Key ${name} has a new secret; the old one ${until}.`, rotated, text, nowMs);
+  const ended = older.map(
+    ({ prefix, expiresAt }) => `; vtg_${prefix}, which was valid until ${dateOf(expiresAt)}, is void now`,
+  );
+  return created(`Key ${name} has a new secret; the old one ${until}${ended.join('')}.`, rotated, text, nowMs);
 }
 
 async function remove(store: KeyStore, name: string): Promise<AdminResult> {
