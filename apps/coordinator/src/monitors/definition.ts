@@ -76,6 +76,14 @@ export function readAlarm({
   return failing <= of ? { failing, of, networks, countries, ticks } : undefined;
 }
 
+/**
+ * The least number of failing probes that can be an agreement: one probe alone is none unless the rule requires only
+ * one.
+ */
+export function fewestOf({ failing }: AlarmRule): number {
+  return Math.min(failing, 2);
+}
+
 /** The alarm in the form of the API, with the defaults. */
 export function describeAlarm({ failing, of, networks, countries, ticks }: AlarmRule): Required<Alarm> {
   return { when: `${failing} of ${of}`, networks, countries, for: ticks };

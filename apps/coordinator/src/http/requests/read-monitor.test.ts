@@ -117,10 +117,47 @@ describe('a monitor', () => {
       '/expect/certificateDays',
       'is for https URLs only',
     ],
+    [
+      'a time that a result never has',
+      { check: { type: 'info', host: '192.0.2.1' }, every: '60s', expect: { maxRtt: 5 } },
+      '/expect/maxRtt',
+      'is for names only',
+    ],
+    [
+      'an alarm by more probes than the check has',
+      { check: { ...ping, limit: 1 }, every: '60s', alarm: { when: '2 of 3' } },
+      '/alarm/when',
+      'takes at least 2 probes, and the check runs from one',
+    ],
+    [
+      'an alarm by more networks than the check has probes',
+      { check: { type: 'ping', host: 'example.com', probes: ['a', 'b'] }, every: '60s', alarm: { networks: 3 } },
+      '/alarm/networks',
+      'takes at least 3 probes, and the check runs from 2 at most',
+    ],
+    [
+      'an alarm by more countries than the default number of probes',
+      { check: { type: 'ping', host: 'example.com' }, every: '60s', alarm: { countries: 11 } },
+      '/alarm/countries',
+      'takes at least 11 probes, and the check runs from 10 at most',
+    ],
   ])('names the field and the bound: %s', (_reason, request, path, message) => {
     const reading = read('web', request);
 
     expect(reading).toMatchObject({ valid: false, errors: [{ path, message: expect.stringContaining(message) }] });
+  });
+});
+
+describe('an alarm', () => {
+  it.each([
+    ['as many networks as probes', { limit: 2 }, { networks: 2 }],
+    ['a share of more probes than there are', { limit: 2 }, { when: '3 of 5' }],
+    ['one probe alone', { limit: 1 }, { when: '1 of 1' }],
+    ['the time of the resolution of a name', { type: 'info', limit: 1 }, {}],
+  ])('may take %s', (_what, check, alarm) => {
+    const request = { check: { ...ping, ...check }, every: '60s', alarm, expect: { maxRtt: 5 } };
+
+    expect(read('web', request)).toMatchObject({ valid: true });
   });
 });
 

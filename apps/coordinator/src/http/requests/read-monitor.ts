@@ -10,9 +10,19 @@ import {
   type MonitorRequest,
 } from '@vantage/contract';
 
+import { isIP } from 'node:net';
+
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 
-import { MONITOR_NAME, readAlarm, readInterval, type ReadDefinition } from '../../monitors/definition.ts';
+import type { AcceptedRequest } from '../../checks/checks.ts';
+import {
+  fewestOf,
+  MONITOR_NAME,
+  readAlarm,
+  readInterval,
+  type AlarmRule,
+  type ReadDefinition,
+} from '../../monitors/definition.ts';
 import { HIDDEN_PATH } from '../../monitors/describe-monitor.ts';
 import { createRequestJudge, type JudgedRequest, type JudgeTarget } from './accept-request.ts';
 import { inputErrors } from './input-errors.ts';
@@ -60,6 +70,7 @@ export function createMonitorReader(
       })),
       ...(check?.accepted?.between === undefined ? [] : [NO_PAIR]),
       ...(isBroken('/expect') ? [] : expectationErrors(request.expect ?? {}, check)),
+      ...(rule === undefined ? [] : alarmErrors(rule, check?.accepted, isBroken)),
     ];
     const accepted = check?.accepted;
     if (errors.length > 0 || everyMs === undefined || rule === undefined || accepted === undefined) {
@@ -133,6 +144,23 @@ function webhookErrors(
   });
 }
 
+/** Reports alarms that cannot be raised because the check never has as many probes as they take. */
+function alarmErrors(
+  rule: AlarmRule,
+  accepted: AcceptedRequest | undefined,
+  isBroken: (path: string) => boolean,
+): readonly InputError[] {
+  if (accepted === undefined) return [];
+  const most = new Set(accepted.probes).size || accepted.limit;
+  const required = { when: fewestOf(rule), networks: rule.networks, countries: rule.countries };
+  return Object.entries(required)
+    .filter(([field, count]) => count > most && !isBroken(`/alarm/${field}`))
+    .map(([field, count]) => ({
+      path: `/alarm/${field}`,
+      message: `takes at least ${count} probes, and the check runs from ${most === 1 ? 'one' : `${most} at most`}`,
+    }));
+}
+
 const expectationTypes = { maxLoss: ['ping'], certificateDays: ['http'], status: ['http'], answers: ['dns'] } as const;
 
 /** Validates an expectation against the type of its check; skips the rules that read faulty fields of the check. */
@@ -144,6 +172,9 @@ function expectationErrors(expectation: Expectation, check: JudgedRequest | unde
   const isPlain =
     type === 'http' && expectation.certificateDays !== undefined && check?.host?.startsWith('http:') === true;
   if (isPlain) errors.push({ path: '/expect/certificateDays', message: 'is for https URLs only' });
+  // Its result has the time of the resolution of a name, and none for an address.
+  const isTimeless = type === 'info' && expectation.maxRtt !== undefined && isIP(check?.host ?? '') !== 0;
+  if (isTimeless) errors.push({ path: '/expect/maxRtt', message: 'is for names only: info of an address has no time' });
   const others = Object.keys(expectation).filter((field) => field !== 'result');
   if (expectation.result === 'failure' && others.length > 0) {
     errors.push({ path: `/expect/${others[0]}`, message: 'cannot be combined with `result: failure`' });

@@ -79,6 +79,8 @@ describe('an expectation', () => {
       'failing',
       'response time 250 ms, more than 100 ms',
     ],
+    ['a time just above it', { rt: 2.04 }, 'up', { maxRtt: 2 }, 'failing', 'round-trip time 2.04 ms, more than 2 ms'],
+    ['loss just above it', { loss: 1 / 3 }, 'up', { maxLoss: 0.3333 }, 'failing', 'loss 33.333 %, more than 33.33 %'],
     ['loss', { loss: 0.25 }, 'up', { maxLoss: 0.1 }, 'failing', 'loss 25 %, more than 10 %'],
     [
       'a certificate',

@@ -108,8 +108,17 @@ function above(
   unit: string,
 ): readonly string[] {
   if (most === undefined || value === null || value === undefined || value <= most) return [];
-  const shown = (number: number): string => String(Math.round(number * factor * 10) / 10);
-  return [`${name} ${shown(value)} ${unit}, more than ${shown(most)} ${unit}`];
+  const [shown, bound] = distinct(value * factor, most * factor);
+  return [`${name} ${shown} ${unit}, more than ${bound} ${unit}`];
+}
+
+/** Two numbers that differ, with so many decimal places, one at least, that their texts differ too. */
+function distinct(one: number, other: number): readonly [string, string] {
+  for (let digits = 1; digits < 10; digits += 1) {
+    const [first, second] = [one, other].map((number) => String(Number(number.toFixed(digits))));
+    if (first !== second) return [first!, second!];
+  }
+  return [String(one), String(other)];
 }
 
 /**

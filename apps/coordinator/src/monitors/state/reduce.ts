@@ -1,6 +1,6 @@
 import type { Agreement, MonitorStateName, RunAtProbe } from '@vantage/contract';
 
-import type { AlarmRule } from '../definition.ts';
+import { fewestOf, type AlarmRule } from '../definition.ts';
 import { isFlapping, REMEMBERED_TICKS } from './flapping.ts';
 import type {
   EvaluatedState,
@@ -80,7 +80,7 @@ function remember(
 }
 
 /**
- * Probes that count: those that measured and do not flap. If fewer than `fewest` steady probes have measured within
+ * Probes that count: those that measured and do not flap. If fewer than `fewestOf` steady probes have measured within
  * `REMEMBERED_TICKS`, flapping ones count too, because the target itself may flap. A shorter pause of the steady probes
  * does not make flapping ones count.
  */
@@ -89,7 +89,7 @@ function countedOf(probes: readonly ProbeMemory[], rule: AlarmRule): readonly Pr
   const known = steady.filter(
     ({ tick, measuredTick }) => measuredTick !== undefined && tick - measuredTick <= REMEMBERED_TICKS,
   );
-  const isTargets = known.length < fewest(rule);
+  const isTargets = known.length < fewestOf(rule);
   return (isTargets ? probes : steady).filter(({ state }) => state !== 'unmeasured');
 }
 
@@ -100,7 +100,7 @@ function agree(counted: readonly ProbeMemory[], rule: AlarmRule): Agreement {
   return {
     failing: failing.length,
     counted: counted.length,
-    needed: Math.max(fewest(rule), share),
+    needed: Math.max(fewestOf(rule), share),
     networks: differentOf(failing, 'network'),
     countries: differentOf(failing, 'country'),
   };
@@ -115,20 +115,12 @@ function differentOf(probes: readonly ProbeMemory[], place: keyof ProbePlace): n
   return Math.max(known, Math.min(probes.length, 1));
 }
 
-/**
- * The least number of failing probes that can be an agreement: one probe alone is none unless the rule requires only
- * one.
- */
-function fewest({ failing }: AlarmRule): number {
-  return Math.min(failing, 2);
-}
-
 function conditionOf(
   { failing, needed, networks, countries }: Agreement,
   counted: readonly ProbeMemory[],
   rule: AlarmRule,
 ): MonitorStateName {
-  if (counted.length < fewest(rule)) return 'unknown';
+  if (counted.length < fewestOf(rule)) return 'unknown';
   if (failing < needed) return 'ok';
   if (networks >= rule.networks && countries >= rule.countries) return 'bad';
   // Enough probes fail, but in too few places: ok if the counted probes are in enough places, else unknown.
