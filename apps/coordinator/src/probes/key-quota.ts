@@ -10,8 +10,10 @@ import { measureProbeKeys, removeProbeKeys } from './registry/probe-keys.ts';
 import { createSlowRequests } from './access/slow-requests.ts';
 import { switchOff, switchOffUser } from './access/switch-off.ts';
 
+/** Interval at which the key quota is enforced; coordinators take turns. */
+export const QUOTA_EVERY_MS = 1_000;
 /** Lifetime of the lock: for this long after one coordinator has begun to enforce the quota, no other begins. */
-const TURN_MS = 900;
+const turnMs = (everyMs: number): number => Math.round(0.9 * everyMs);
 
 /**
  * All keys are measured at this interval, and when the memory of Redis has grown by half of the quota of a probe.
@@ -38,6 +40,8 @@ export interface KeyQuotaDependencies {
   readonly redis: Redis;
   /** Maximum bytes of one probe's keys. */
   readonly limitBytes: number;
+  /** Interval of the looks, by default `QUOTA_EVERY_MS`. */
+  readonly everyMs?: number | undefined;
   readonly log: Log;
 }
 
@@ -46,7 +50,7 @@ export interface KeyQuotaDependencies {
  * Redis; an ACL prevents none of it. The Redis user is disabled and the probe gets no jobs until the operator enables
  * it again.
  */
-export function createKeyQuota({ redis, limitBytes, log }: KeyQuotaDependencies): {
+export function createKeyQuota({ redis, limitBytes, everyMs = QUOTA_EVERY_MS, log }: KeyQuotaDependencies): {
   /**
    * Checks once.
    *
@@ -79,7 +83,7 @@ export function createKeyQuota({ redis, limitBytes, log }: KeyQuotaDependencies)
 
   return {
     look: async () => {
-      if ((await runScript(redis, turnScript, [redisKeys.keyQuotaLock], [TURN_MS])) !== 1) return false;
+      if ((await runScript(redis, turnScript, [redisKeys.keyQuotaLock], [turnMs(everyMs)])) !== 1) return false;
       const [{ tooMany, tooLarge, users }, used] = await Promise.all([
         connections.enforce(),
         usedMemory(redis),

@@ -15,7 +15,7 @@ import {
   type ExcessWatch,
 } from './access/excess-watch.ts';
 import { createKeptJobs } from './access/kept-jobs.ts';
-import { createKeyQuota } from './key-quota.ts';
+import { createKeyQuota, QUOTA_EVERY_MS } from './key-quota.ts';
 import { createProbeList } from './registry/list-probes.ts';
 import { createProbeDirectory, type ProbeDirectory } from './registry/probe-directory.ts';
 import type { ProbeList } from './registry/probe-list.ts';
@@ -24,8 +24,6 @@ import { isHealthy } from './registry/probe-status.ts';
 import { createProbeValidators } from './registry/probe-validators.ts';
 import { readProbesScript } from './registry/reading/read-probes.ts';
 
-/** Interval at which the key quota is enforced; coordinators take turns. */
-const QUOTA_EVERY_MS = 1_000;
 /** Interval at which refused writes are detected. */
 const WRITES_EVERY_MS = 500;
 /** Reply timeout of the key quota, longer than for other commands: a flood also slows the commands that end it. */
@@ -39,6 +37,8 @@ const PROBE_KEYS_MAX_BYTES = 256 * 1_048_576;
 export interface ProbeServiceOptions {
   /** Maximum bytes of a probe's keys in Redis before its agent is suspended. Default 256 MiB. */
   readonly probeKeysMaxBytes?: number | undefined;
+  /** Interval at which the quotas of agents are enforced, milliseconds. Default 1 s; tests do not wait as long. */
+  readonly quotaEveryMs?: number | undefined;
 }
 
 /** The probes: registry, selection, access, and quotas of their agents. */
@@ -115,11 +115,15 @@ function announcedUrl(redis: Redis): { readonly announce: (url: string) => void;
   };
 }
 
-function keyQuotas(redis: Redis, { log }: Store, { probeKeysMaxBytes }: ProbeServiceOptions): BackgroundTask {
-  const { look } = createKeyQuota({ redis, log, limitBytes: probeKeysMaxBytes ?? PROBE_KEYS_MAX_BYTES });
+function keyQuotas(
+  redis: Redis,
+  { log }: Store,
+  { probeKeysMaxBytes = PROBE_KEYS_MAX_BYTES, quotaEveryMs = QUOTA_EVERY_MS }: ProbeServiceOptions,
+): BackgroundTask {
+  const { look } = createKeyQuota({ redis, log, limitBytes: probeKeysMaxBytes, everyMs: quotaEveryMs });
   return {
     name: 'key quotas',
-    everyMs: QUOTA_EVERY_MS,
+    everyMs: quotaEveryMs,
     run: async () => {
       await onStore(redis, look);
     },

@@ -57,7 +57,10 @@ export interface ConnectionExcess {
 }
 
 /** Bounds the connections of each agent's user, which an ACL cannot. */
-export function createConnectionQuota(redis: Redis): {
+export function createConnectionQuota(
+  redis: Redis,
+  loginWithinSeconds = LOGIN_WITHIN_SECONDS,
+): {
   /**
    * Ends connections without a login, and the oldest of each agent's user that has too many on one server. After
    * several polls in a row in which a list could not be read, ends the connections of all agents instead.
@@ -87,7 +90,7 @@ export function createConnectionQuota(redis: Redis): {
         const lines = (await listConnections(master)).split('\n');
         unreadable = 0;
         const isIdle = (await needsLogin(master)) ? lacksLogin : doesNothing;
-        await Promise.all(overdue(lines, isIdle).map((id) => end(master, id)));
+        await Promise.all(overdue(lines, isIdle, loginWithinSeconds).map((id) => end(master, id)));
         for (const line of lines) users.set(ADDRESS.exec(line)?.[1] ?? '', USER.exec(line)?.[1] ?? '');
         const refused = once(() => refusedUser(master));
         for (const [user, own] of byAgent(lines)) {
@@ -142,10 +145,10 @@ function end(master: Redis, id: number): Promise<unknown> {
   return master.call('CLIENT', 'KILL', 'ID', String(id));
 }
 
-function overdue(lines: readonly string[], isIdle: (line: string) => boolean): readonly number[] {
+function overdue(lines: readonly string[], isIdle: (line: string) => boolean, seconds: number): readonly number[] {
   return lines
     .filter((line) => DEFAULT_USER.test(line) && isIdle(line))
-    .filter((line) => Number(AGE.exec(line)?.[1]) >= LOGIN_WITHIN_SECONDS)
+    .filter((line) => Number(AGE.exec(line)?.[1]) >= seconds)
     .map((line) => Number(ID.exec(line)?.[1]));
 }
 
