@@ -26,6 +26,8 @@ export default {
   // browsers, which run at a lower priority, get so little time on a slow machine that their suites fail. Suites that
   // mostly wait have workers apart (`infra/jest/runner.mjs`).
   maxWorkers: Math.ceil(1.5 * Math.min(availableParallelism(), 4)),
+  // Tests that run at the same time in a suite mostly wait: for silence, rounds and grace periods.
+  maxConcurrency: 16,
   testSequencer: '<rootDir>/infra/jest/sequencer.mjs',
   reporters: ['default', '<rootDir>/infra/jest/closing-line.mjs'],
   // Far more than any test takes: machines may be busy or stall.

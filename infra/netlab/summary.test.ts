@@ -8,10 +8,11 @@ import { summarize } from '../../packages/summary/src/index.ts';
 import { IP } from './namespaces.ts';
 import { netlabMissing } from './netlab.ts';
 import { openTestLab, type Ping, type Traceroute } from './test-lab.ts';
-import { ipv4, ipv6, networks, SMALL_MTU } from './topology.ts';
+import { ipv4, ipv6, networks, SMALL_MTU, type NodeName } from './topology.ts';
 
 const missing = netlabMissing();
-const itInNetlab = itNeeding(missing, process.env['CI']);
+// The cases mostly wait for rounds and for silence: each has its own addresses, and all run at the same time.
+const itInNetlab = itNeeding(missing, process.env['CI'], 'concurrent');
 const lab = missing === null ? await openTestLab() : undefined;
 afterAll(() => lab?.close());
 
@@ -36,17 +37,55 @@ function edgesOf({ paths }: Summary): readonly string[] {
   return paths!.edges.map(({ from, to }) => `${from} > ${to}`);
 }
 
-/** Commands that add or delete routes of packets to the target, and of the answers to them, through `second`. */
-function secondWay(
-  verb: 'add' | 'delete',
-): readonly (readonly [node: 'r1' | 'r3', program: string, ...args: string[]])[] {
-  return [
-    ['r1', IP, 'route', verb, `${ipv4(4, 2)}/32`, 'via', ipv4(7, 2)],
-    ['r1', IP, '-6', 'route', verb, `${ipv6(4, 2)}/128`, 'via', ipv6(7, 2)],
-    ['r3', IP, 'route', verb, `${ipv4(1, 1)}/32`, 'via', ipv4(8, 1)],
-    ['r3', IP, '-6', 'route', verb, `${ipv6(1, 1)}/128`, 'via', ipv6(8, 1)],
-  ];
+/** Address of a case in a network of the lab: on the target, or on the probe, from which it traces to the former. */
+const own = {
+  4: (network: number, part: number) => `10.200.${network}.${part}`,
+  6: (network: number, part: number) => `fd00:200:${network}::${part}`,
+};
+const familyFlag = { 4: '-4', 6: '-6' } as const;
+const both = [4, 6] as const;
+
+/** Runs commands of `ip` in nodes of the lab: `r1 -4 route add …`. */
+async function change(...commands: readonly string[]): Promise<void> {
+  for (const command of commands) {
+    const [node, ...args] = command.split(' ');
+    expect(await lab!.run(node as NodeName, IP, ...args)).toMatchObject({ status: 0, stderr: '' });
+  }
 }
+
+/**
+ * Gives the target an address for one case in each of some networks, and the probe one from which it traces there, so
+ * that routes can change for this case alone.
+ *
+ * @param part last part of the addresses
+ * @param at networks, which are routed to the target
+ */
+async function addPlace(part: number, ...at: readonly number[]): Promise<void> {
+  for (const family of both) {
+    const bits = family === 4 ? 32 : 128;
+    const nodad = family === 6 ? ' nodad' : '';
+    const source = own[family](1, part);
+    await change(`probe address add ${source}/${bits} dev to0a${nodad}`);
+    for (const network of at) {
+      const target = own[family](network, part);
+      await change(
+        `target address add ${target}/${bits} dev to3b${nodad}`,
+        `probe ${familyFlag[family]} route add ${target}/${bits} via ${own[family](1, 2)} src ${source}`,
+        `r3 ${familyFlag[family]} route replace ${source}/${bits} via ${own[family](3, 1)}`,
+      );
+    }
+  }
+}
+
+/** Sends answers of r3 to the probe's address of a case through `second`. */
+const otherWayBack = (part: number): readonly string[] =>
+  both.map((family) => `r3 ${familyFlag[family]} route replace ${own[family](1, part)} via ${own[family](8, 1)}`);
+
+/** Sends packets to the target's address of a case through `second`, and the answers to them. */
+const otherWay = (part: number): readonly string[] => [
+  ...both.map((family) => `r1 ${familyFlag[family]} route add ${own[family](4, part)} via ${own[family](7, 2)}`),
+  ...otherWayBack(part),
+];
 
 const [r1, r2, r3] = [ipv4(1, 2), ipv4(2, 2), ipv4(3, 2)];
 
@@ -86,13 +125,13 @@ describe('the summary of a network whose truth is known', () => {
   });
 
   itInNetlab('has the change of a route between two rounds, and none over a load balancer', async () => {
-    const rounds = 24;
-    const targets = [ipv4(4, 2), ipv6(4, 2), ipv4(networks.diamond, 99), ipv6(networks.diamond, 99)];
+    const [part, rounds] = [11, 24];
+    await addPlace(part, 4, networks.diamond);
+    const targets = [4, networks.diamond].flatMap((network) => both.map((family) => own[family](network, part)));
     const summaries = Promise.all(targets.map((target) => traced(target, { rounds, protocol: 'udp' })));
     await setTimeout((rounds / 2) * 1_000);
-    for (const command of secondWay('add')) await lab!.run(...command);
+    await change(...otherWay(part));
     const [v4, v6, ...balanced] = await summaries;
-    for (const command of secondWay('delete')) await lab!.run(...command);
 
     expect(textOf(v4!, 'path_changed')).toContain(`hop 2 answered as ${r2} before and as ${ipv4(7, 2)} after.`);
     expect(textOf(v6!, 'path_changed')).toContain(`hop 2 answered as ${ipv6(2, 2)} before and as ${ipv6(7, 2)} after.`);
@@ -107,14 +146,13 @@ describe('the summary of a network whose truth is known', () => {
   });
 
   itInNetlab('names no other path if only the way back of a router changed', async () => {
-    const rounds = 40;
-    const wayBack = (verb: 'add' | 'delete'): ReturnType<typeof secondWay> =>
-      secondWay(verb).filter(([node]) => node === 'r3');
-    const summaries = Promise.all([ipv4(4, 2), ipv6(4, 2)].map((host) => traced(host, { rounds, protocol: 'udp' })));
+    // One hop alone proves a change from 30 rounds on.
+    const [part, rounds] = [12, 36];
+    await addPlace(part, 4);
+    const summaries = Promise.all(both.map((family) => traced(own[family](4, part), { rounds, protocol: 'udp' })));
     await setTimeout((rounds / 2) * 1_000);
-    for (const command of wayBack('add')) await lab!.run(...command);
+    await change(...otherWayBack(part));
     const [v4, v6] = await summaries;
-    for (const command of wayBack('delete')) await lab!.run(...command);
 
     for (const summary of [v4!, v6!]) expect(textOf(summary, 'path_changed')).toBeUndefined();
     // Over IPv6 Linux answers from the address of the interface at which the packet arrived.
@@ -124,27 +162,25 @@ describe('the summary of a network whose truth is known', () => {
   itInNetlab(
     'has a target that stops answering during the rounds, refused or silent, and one that comes back',
     async () => {
-      const rounds = 14;
-      const refused = [ipv4(4, 2), ipv6(4, 2)].flatMap((host) =>
-        (['icmp', 'udp', 'tcp'] as const).map((protocol) => traced(host, { rounds, protocol })),
+      const [part, rounds] = [13, 14];
+      await addPlace(part, 4, networks.distant, networks.remote);
+      const refused = both.flatMap((family) =>
+        (['icmp', 'udp', 'tcp'] as const).map((protocol) => traced(own[family](4, part), { rounds, protocol })),
       );
       const silent = [networks.distant, networks.remote].flatMap((network) =>
-        [ipv4(network, 99), ipv6(network, 99)].map((host) => traced(host, { rounds })),
+        both.map((family) => traced(own[family](network, part), { rounds })),
       );
+      const routes = (verb: 'add' | 'delete', kind: string, network: number): readonly string[] =>
+        both.map((family) => `r3 ${familyFlag[family]} route ${verb} ${kind} ${own[family](network, part)}`);
       await setTimeout(5_000);
-      const change = (verb: 'add' | 'delete', kind: string, network: number) =>
-        Promise.all([
-          lab!.run('r3', IP, 'route', verb, kind, `${network === 4 ? ipv4(4, 2) : ipv4(network, 99)}/32`),
-          lab!.run('r3', IP, '-6', 'route', verb, kind, `${network === 4 ? ipv6(4, 2) : ipv6(network, 99)}/128`),
-        ]);
-      await change('add', 'unreachable', 4);
-      await change('add', 'blackhole', networks.distant);
-      await change('add', 'unreachable', networks.remote);
+      await change(
+        ...routes('add', 'unreachable', 4),
+        ...routes('add', 'blackhole', networks.distant),
+        ...routes('add', 'unreachable', networks.remote),
+      );
       await setTimeout(4_000);
-      await change('delete', 'unreachable', networks.remote);
+      await change(...routes('delete', 'unreachable', networks.remote));
       const [ofRefused, ofOthers] = await Promise.all([Promise.all(refused), Promise.all(silent)]);
-      await change('delete', 'unreachable', 4);
-      await change('delete', 'blackhole', networks.distant);
 
       for (const summary of ofRefused) {
         expect(summary.verdict).toBe('degraded');
@@ -164,35 +200,32 @@ describe('the summary of a network whose truth is known', () => {
     },
   );
 
-  itInNetlab('has a path that becomes shorter, or longer, between two rounds', async () => {
-    const own = (verb: 'add' | 'delete'): readonly Promise<unknown>[] => [
-      lab!.run('r3', IP, 'address', verb, `${ipv4(4, 2)}/32`, 'dev', 'lo'),
-      lab!.run('r3', IP, '-6', 'address', verb, `${ipv6(4, 2)}/128`, 'dev', 'lo'),
-    ];
-    const rounds = 14;
-    const both = (): Promise<readonly Summary[]> =>
-      Promise.all(
+  for (const [how, part, verb, hops] of [
+    ['shorter', 14, 'add', [4, 3]],
+    ['longer', 15, 'delete', [3, 4]],
+  ] as const) {
+    itInNetlab(`has a path that becomes ${how} between two rounds`, async () => {
+      const rounds = 14;
+      const atRouter = (what: 'add' | 'delete'): readonly string[] =>
+        both.map((family) => `r3 address ${what} ${own[family](4, part)}/${family === 4 ? 32 : 128} dev lo`);
+      await addPlace(part, 4);
+      if (verb === 'delete') await change(...atRouter('add'));
+      const summaries = Promise.all(
         (['icmp', 'udp', 'tcp'] as const).flatMap((protocol) =>
-          [ipv4(4, 2), ipv6(4, 2)].map((host) => traced(host, { rounds, protocol })),
+          both.map((family) => traced(own[family](4, part), { rounds, protocol })),
         ),
       );
-    const shorter = both();
-    await setTimeout((rounds / 2) * 1_000);
-    await Promise.all(own('add'));
-    const ofShorter = await shorter;
-    const longer = both();
-    await setTimeout((rounds / 2) * 1_000);
-    await Promise.all(own('delete'));
+      await setTimeout((rounds / 2) * 1_000);
+      await change(...atRouter(verb));
 
-    for (const summary of ofShorter) {
-      expect(summary.verdict).toBe('up');
-      expect(textOf(summary, 'path_lengths')).toMatch(/ at hop 4, and from about round \d+ of 14 on at hop 3: /);
-    }
-    for (const summary of await longer) {
-      expect(summary.verdict).toBe('up');
-      expect(textOf(summary, 'path_lengths')).toMatch(/ at hop 3, and from about round \d+ of 14 on at hop 4: /);
-    }
-  });
+      for (const summary of await summaries) {
+        expect(summary.verdict).toBe('up');
+        expect(textOf(summary, 'path_lengths')).toMatch(
+          new RegExp(` at hop ${hops[0]}, and from about round \\d+ of 14 on at hop ${hops[1]}: `),
+        );
+      }
+    });
+  }
 
   itInNetlab('ends the path of packets that are too big at the router that refuses them', async () => {
     for (const [target, router] of [

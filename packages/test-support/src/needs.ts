@@ -14,12 +14,15 @@ export function ipv6Missing(): string | null {
  *
  * @param missing the missing requirement, or null
  * @param ci the variable `CI` of the environment, `true` in CI
+ * @param when `concurrent` runs the tests of a `describe` that mostly wait at the same time, without its `beforeEach` and
+ *   `afterEach`
  */
 export function itNeeding(
   missing: string | null,
   ci: string | undefined,
+  when: 'alone' | 'concurrent' = 'alone',
 ): (name: string, test: () => Promise<void>) => void {
-  if (missing === null) return (name, test) => it(name, test);
+  if (missing === null) return (name, test) => (when === 'alone' ? it : it.concurrent)(name, test);
   const reason = ` (${missing})`;
   if (ci !== 'true') return (name, test) => it.skip(name + reason, test);
   return (name) =>
