@@ -41,5 +41,5 @@ ENV HOST=0.0.0.0 PORT=8080 \
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=10s --start-period=60s \
   CMD ["node", "/usr/local/lib/vantage/healthy.mjs", "PORT", "HOST", "/healthz"]
-# Bounds of the heap, in addition to those of malloc above: docs/performance.md.
+# Bounds of the heap, in addition to those of malloc above: docs/optimisations.md.
 CMD ["node", "--max-semi-space-size=4", "dist/main.js"]

@@ -67,5 +67,5 @@ ENV PACKET_PROCESS_NODE=/usr/local/bin/node-packets METRICS_PORT=9464 METRICS_PO
 EXPOSE 9464
 HEALTHCHECK --interval=10s --timeout=10s --start-period=60s \
   CMD ["node", "/usr/local/lib/vantage/healthy.mjs", "METRICS_PORT", "METRICS_HOST", "/readyz", "METRICS_PORT_FILE"]
-# Bounds of the heap, in addition to those of malloc above: docs/performance.md.
+# Bounds of the heap, in addition to those of malloc above: docs/optimisations.md.
 CMD ["node", "--max-semi-space-size=2", "dist/main.js"]

@@ -1,5 +1,5 @@
 // Bundles the programs into their folders `dist`: node infra/setup/bundle-programs.mjs coordinator probe-agent …
-// One file loads faster than the hundreds of modules that it is made of: docs/performance.md.
+// One file loads faster than the hundreds of modules that it is made of: docs/optimisations.md.
 import { createHash } from 'node:crypto';
 import {
   existsSync,
