@@ -7,4 +7,4 @@ export { partingSentence } from './traceroute/parting/parting.ts';
 export type { PathMove } from './compare/path/move.ts';
 export { followPath, followWays, MOST_PATH_RUNS, pathChangeSentence, reachedFrom } from './compare/path-changes.ts';
 export { compareChecks, type ComparedCheck } from './compare/compare-checks.ts';
-export { daysUntil } from './clock.ts';
+export { daysUntil, hasWrongClock, isDated } from './clock.ts';

@@ -83,7 +83,7 @@ export const monitorMetrics = {
   certificate: {
     kind: 'gauge',
     name: 'vantage_monitor_probe_certificate_days',
-    help: 'Days until the certificate of the last result expires.',
+    help: 'Days until the certificate of the last result or one above it expires, negative once it has.',
     labels,
   },
   info: {

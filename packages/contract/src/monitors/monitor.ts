@@ -34,7 +34,9 @@ const reason = nullable(Type.String({ maxLength: 1_024, description: 'Why it fai
 const measured = {
   rtt: nullable(Type.Number({ minimum: 0, description: 'Round-trip or response time, milliseconds.' })),
   loss: nullable(Type.Number({ minimum: 0, maximum: 1, description: 'Share of lost packets; null except for ping.' })),
-  certificateDays: nullable(Type.Integer({ description: 'Days until the certificate expires.' })),
+  certificateDays: nullable(
+    Type.Integer({ description: 'Days until the certificate or one above it expires, negative once it has.' }),
+  ),
   status: nullable(Type.Integer({ description: 'HTTP status code.' })),
 };
 

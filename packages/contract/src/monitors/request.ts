@@ -34,7 +34,8 @@ export const expectationSchema = Type.Object(
       Type.Integer({
         minimum: 0,
         maximum: 3_650,
-        description: 'Days for which the certificate must be valid at least; http with an https URL only.',
+        description:
+          'Days for which the certificate, and those above it, must be valid at least; http with an https URL only.',
       }),
     ),
     status: Type.Optional(

@@ -146,7 +146,7 @@ export const tlsSchema = Type.Object(
           additionalProperties: false,
           description:
             'The certificate above the server’s own that ends the chain before the own one expires; absent if none does, or if the ' +
-            'server sent its successor too.',
+            'server sent its successor too. Without a trusted root that was sent or is known, of the certificates that were sent.',
         },
       ),
     ),

@@ -10,6 +10,17 @@ const reset = { code: 'connection_reset', phase: 'response', source: 'network', 
 const refused = { code: 'connection_refused', phase: 'connect', source: 'target', message: 'The port is closed.' };
 const unfinished = { code: 'http_body_unfinished', phase: 'response', source: 'network', message: 'It did not end.' };
 
+const expiredIssuer = {
+  code: 'tls_expired',
+  certificate: 1,
+  reason: '“R1” above the certificate was valid until 2026-01-08.',
+};
+const notYet = {
+  code: 'tls_not_yet_valid',
+  certificate: 0,
+  reason: 'The certificate is valid only from 2026-02-01.',
+};
+
 describe('an expectation', () => {
   it.each<[string, object, Evidence, Expectation, string, string | null]>([
     ['none: an answer', { rt: 1 }, 'up', {}, 'ok', null],
@@ -113,6 +124,40 @@ describe('an expectation', () => {
       { certificateDays: 0 },
       'failing',
       'certificate expired 2 days ago',
+    ],
+    [
+      'a certificate above it that has expired',
+      {
+        finishedAt: '2026-01-10T00:00:00Z',
+        tls: { daysLeft: 60, faults: [expiredIssuer], chain: [{}, { validUntil: '2026-01-08T00:00:00Z' }] },
+      },
+      'impaired',
+      { certificateDays: 14 },
+      'failing',
+      '“R1” above the certificate was valid until 2026-01-08',
+    ],
+    [
+      'a certificate above it that has expired by a wrong clock of the probe',
+      {
+        finishedAt: '2026-01-01T00:00:00Z',
+        tls: {
+          daysLeft: 60,
+          faults: [expiredIssuer],
+          chain: [{}, { validFrom: '2025-01-08T00:00:00Z', validUntil: '2026-01-08T00:00:00Z' }],
+        },
+      },
+      'impaired',
+      { certificateDays: 14 },
+      'ok',
+      null,
+    ],
+    [
+      'one that is not valid yet',
+      { tls: { daysLeft: 60, faults: [notYet], chain: [{}] } },
+      'impaired',
+      { certificateDays: 14 },
+      'failing',
+      'The certificate is valid only from 2026-02-01',
     ],
     ['a status of a class', { statusCode: 204 }, 'up', { status: ['2xx'] }, 'ok', null],
     ['a status that is wanted', { statusCode: 503, error: unavailable }, 'down', { status: ['503'] }, 'ok', null],

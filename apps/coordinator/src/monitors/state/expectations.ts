@@ -1,8 +1,10 @@
 import type { Expectation, Failure, MonitoredProbeState, RunAtProbe } from '@vantage/contract';
-import { daysUntil, type Evidence } from '@vantage/summary';
+import type { Evidence } from '@vantage/summary';
+
+import { certificateDaysOf, underDays, type MeasuredCertificates } from './certificate-days.ts';
 
 /** Fields of results that are read here; a result has only those of its check type. */
-interface Measured {
+interface Measured extends MeasuredCertificates {
   readonly rt?: number | null;
   readonly rttAvg?: number | null;
   readonly loss?: number | null;
@@ -10,12 +12,6 @@ interface Measured {
   readonly rcode?: string;
   /** State of a port. */
   readonly state?: string;
-  readonly tls?: {
-    readonly daysLeft: number | null;
-    readonly issuerEnds?: { readonly name: string; readonly daysLeft: number };
-  };
-  readonly sslValidUntil?: string | null;
-  readonly finishedAt?: string;
   readonly answers?: readonly { readonly data: string }[];
   readonly stalled?: number;
   readonly error?: Failure | null;
@@ -119,34 +115,6 @@ function distinct(one: number, other: number): readonly [string, string] {
     if (first !== second) return [first!, second!];
   }
   return [String(one), String(other)];
-}
-
-/**
- * Days until the first of the certificate and the CA certificates above it expires; a CA certificate that has a
- * successor does not count.
- */
-function certificateDaysOf(measured: Measured): number | null | undefined {
-  const days = ownDaysOf(measured);
-  const ofIssuer = measured.tls?.issuerEnds?.daysLeft;
-  return typeof days === 'number' && ofIssuer !== undefined ? Math.min(days, ofIssuer) : days;
-}
-
-/**
- * Days until the certificate expires, by the clock of the service if the dates are known: that of the probe may be
- * wrong.
- */
-function ownDaysOf(measured: Measured): number | null | undefined {
-  if (measured.tls === undefined) return undefined;
-  return daysUntil(measured.sslValidUntil, measured) ?? measured.tls.daysLeft;
-}
-
-function underDays(measured: Measured, { certificateDays }: Expectation): readonly string[] {
-  const days = certificateDaysOf(measured);
-  if (certificateDays === undefined || days === null || days === undefined || days >= certificateDays) return [];
-  if (days < 0) return [`certificate expired ${-days} days ago`];
-  const which =
-    days === ownDaysOf(measured) ? 'certificate' : `“${measured.tls!.issuerEnds!.name}” above the certificate`;
-  return [`${which} valid for ${days} days, fewer than ${certificateDays}`];
 }
 
 function missingAnswers({ answers = [] }: Measured, expectation: Expectation): readonly string[] {

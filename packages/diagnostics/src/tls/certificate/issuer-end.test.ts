@@ -29,6 +29,16 @@ describe('the end of a chain', () => {
     expect(endOf(sent)).toBe(days);
   });
 
+  it.each([
+    ['the intermediate ends first, and the root was not sent', [leaf, short], 3],
+    ['its successor was sent', [leaf, short, long], undefined],
+    ['the root was sent, and ends first', [leaf, long, rootOf(4)], 4],
+    ['no certificate above was sent', [leaf], undefined],
+    ['no certificate above ends first', [leaf, long, rootOf(3_000)], undefined],
+  ])('without a trusted root: %s', (_reason, sent, days) => {
+    expect(endOf(sent, made({ name: 'other', subject: 'O', issuer: 'O', signer: 'other' }))).toBe(days);
+  });
+
   it('may be that of the root', () => {
     expect(endOf([leaf, long], rootOf(5))).toBe(5);
   });

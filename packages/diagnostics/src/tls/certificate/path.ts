@@ -20,6 +20,8 @@ const MAX_STEPS = 1_000;
 /** Limit of the signatures that are verified, each of which may take milliseconds. */
 const MAX_SIGNATURES = 200;
 
+export type IsEnd = (certificate: Certificate) => boolean;
+
 /** Requirements for a link, strictest first: weaker ones still display a chain that no client accepts. */
 type Demand = 'sound' | 'signed' | 'named';
 
@@ -28,16 +30,22 @@ type Demand = 'sound' | 'signed' | 'named';
  * ones, and takes the latter in the order in which they were sent.
  *
  * @param sent all certificates of the server, its own first
+ * @param isEnd true for a certificate at which a path may end; by default for roots that are trusted
  */
-export function buildPath(sent: readonly Certificate[], anchors: TrustAnchors, nowMs: number): Path {
+export function buildPath(
+  sent: readonly Certificate[],
+  anchors: TrustAnchors,
+  nowMs: number,
+  isEnd: IsEnd = (last) => anchors.includes(last) && last.subject === last.issuer,
+): Path {
   const [leaf] = sent as readonly [Certificate];
   const links = createLinks(sent, anchors, nowMs);
   for (const demand of ['sound', 'signed', 'named'] as const) {
-    const certificates = search(leaf, (certificate) => links.above(certificate, demand), anchors).anchored;
+    const certificates = search(leaf, (certificate) => links.above(certificate, demand), isEnd).anchored;
     if (certificates !== null) return { certificates, isAnchored: true, isSound: demand === 'sound' };
   }
   const longest = (demand: Demand): readonly Certificate[] =>
-    search(leaf, (certificate) => links.above(certificate, demand), anchors).longest;
+    search(leaf, (certificate) => links.above(certificate, demand), isEnd).longest;
   const [signed, named] = [longest('signed'), longest('named')];
   return { certificates: named.length > signed.length ? named : signed, isAnchored: false, isSound: false };
 }
@@ -101,13 +109,13 @@ function isAuthority(issuer: Certificate, anchors: TrustAnchors): boolean {
 function search(
   leaf: Certificate,
   above: (certificate: Certificate) => readonly Certificate[],
-  anchors: TrustAnchors,
+  isEnd: IsEnd,
 ): { readonly anchored: readonly Certificate[] | null; readonly longest: readonly Certificate[] } {
   let longest: readonly Certificate[] = [leaf];
   let steps = 0;
   const extend = (path: readonly Certificate[]): readonly Certificate[] | null => {
     const last = path.at(-1)!;
-    if (anchors.includes(last) && last.subject === last.issuer) return path;
+    if (isEnd(last)) return path;
     if (path.length > longest.length) longest = path;
     if (path.length === MAX_PATH) return null;
     for (const issuer of above(last)) {
