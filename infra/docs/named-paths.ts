@@ -11,7 +11,8 @@ const CODE = /`([^`\s]+)`/g;
 
 /**
  * The files and folders that a page names: the targets of its links, and paths in code. In a row of a table that begins
- * with a folder, paths may also be relative to that folder; `contract` and `diagnostics/contract` are packages and their entries.
+ * with a folder, paths may also be relative to that folder; `contract` and `diagnostics/contract` are packages and
+ * their entries.
  *
  * @param page its path from the root of the repository
  */

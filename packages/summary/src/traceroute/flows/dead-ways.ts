@@ -97,7 +97,8 @@ function chanceOf(trace: Trace, own: readonly Way[], hop: number): number {
   const ofAlive = sampleOf(alive.filter(isAsked));
   const chance = chanceOfMore({ sent, lost }, ofAlive);
   if (ofAlive.lost <= ofAlive.sent * thresholds.sharedLoss) return chance;
-  // Rate limits may leave all packets of a flow unanswered: each flow counts once, because its losses are not independent.
+  // Rate limits may leave all packets of a flow unanswered: each flow counts once, because its losses are not
+  // independent.
   const others = ways.filter((way) => !own.includes(way));
   const losing = others.filter((way) => {
     const sample = sampleOf(way.steps.filter(isAsked));
