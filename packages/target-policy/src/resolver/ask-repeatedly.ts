@@ -4,7 +4,7 @@ import { linkSignal, readFirstTimer } from '@vantage/timers';
 import { isReached, UNREACHABLE } from './most-telling.ts';
 import { probeShortage } from './probe-shortage.ts';
 import { failure, readAnswer, type StubAnswer } from './stub-answer.ts';
-import { askServer, type ResolverAddress } from './stub-transport.ts';
+import { askServer, type Overheard, type ResolverAddress } from './stub-transport.ts';
 
 export type Question = Omit<Query, 'id'>;
 
@@ -18,26 +18,26 @@ const AGAIN_MS = 500;
  * name. Packets get lost: while there is no answer it is sent again, in turn with EDNS and without.
  *
  * @param waitMs after this time nothing is sent again; the first query without EDNS is sent regardless
- * @param onCut called with a truncated answer while the complete one is requested over TCP
+ * @param overheard as of `askServer`, for each query
  */
 export async function askRepeatedly(
   server: ResolverAddress,
   query: Question,
   waitMs: number,
   signal: AbortSignal,
-  onCut: (answer: StubAnswer) => void,
+  overheard: Overheard,
 ): Promise<StubAnswer> {
   const { signal: either, abort } = linkSignal(signal);
   const plain = { ...query, edns: null };
-  const asked = [askOnceAsIs(server, query, either, onCut)] as [Promise<StubAnswer>, ...Promise<StubAnswer>[]];
+  const asked = [askOnceAsIs(server, query, either, overheard)] as [Promise<StubAnswer>, ...Promise<StubAnswer>[]];
   try {
     const first = await orLater(asked[0], AGAIN_MS);
     if (first !== undefined && (first.ok || first.final || !isReached(first))) return first;
-    asked.push(askOnceAsIs(server, plain, either, onCut));
+    asked.push(askOnceAsIs(server, plain, either, overheard));
     for (let sent = 2; first === undefined && sent * AGAIN_MS < waitMs; sent++) {
       const known = await orLater(firstAboutName(asked), AGAIN_MS);
       if (known !== undefined) return known;
-      asked.push(askOnceAsIs(server, sent % 2 === 0 ? query : plain, either, onCut));
+      asked.push(askOnceAsIs(server, sent % 2 === 0 ? query : plain, either, overheard));
     }
     return await firstAboutName(asked);
   } finally {
@@ -69,15 +69,14 @@ async function firstAboutName(asked: readonly [Promise<StubAnswer>, ...Promise<S
   }
 }
 
-/** @param onCut called with a truncated answer while the complete one is requested over TCP */
 async function askOnceAsIs(
   server: ResolverAddress,
   query: Question,
   signal: AbortSignal,
-  onCut: (answer: StubAnswer) => void,
+  overheard: Overheard,
 ): Promise<StubAnswer> {
   try {
-    return readAnswer(await askServer(server, query, signal, (cut) => onCut(readAnswer(cut, query))), query);
+    return readAnswer(await askServer(server, query, signal, overheard), query);
   } catch (error) {
     const unreached = failure(query.name, UNREACHABLE, 'was not resolved: no resolver could be reached.');
     return { ok: false, final: false, failure: probeShortage(error, server, query.name) ?? unreached };

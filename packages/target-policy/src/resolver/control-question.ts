@@ -43,7 +43,7 @@ export function createControlQuestion(
     if (name === undefined) return;
     const query = { ...about, name, edns: { dnssecOk: true, nsid: false } };
     try {
-      if (reachesOthers(await askServer(server, query, until, () => undefined), query)) answering.add(server);
+      if (reachesOthers(await askServer(server, query, until), query)) answering.add(server);
     } catch {
       // Without an answer, the server may be down: this proves nothing about the name.
     }

@@ -358,6 +358,16 @@ describe('silence', () => {
     expect(answer).toMatchObject({ failure: { code: 'timed_out' } });
   });
 
+  it('of a resolver that sends something else in place of the answer says nothing about the name servers', async () => {
+    const notAnAnswer = { records: ['8.8.8.8'], without: 0x80_00 };
+    const server = await serve((name) => (name === site ? notAnAnswer : undefined));
+
+    const answer = await createNameResolver({ servers: [server.address], ...soon }).addresses(site, 4, never);
+
+    const message = expect.stringMatching(/no resolver answered in time. What came did not answer the question.$/);
+    expect(answer).toMatchObject({ failure: { code: 'timed_out', message } });
+  });
+
   it('of a resolver that denies another name from its cache (RFC 8198) says nothing about the name servers', async () => {
     const codeOf = async (originalTtl: number): Promise<string | undefined> => {
       const server = await serve(aboutOthers({ rcode: 3, raw: signedDenial(originalTtl) }));

@@ -7,7 +7,7 @@ import { askRepeatedly, type Question } from './ask-repeatedly.ts';
 import { createControlQuestion } from './control-question.ts';
 import { inRounds, resolverServers, type Attempt, type ResolverServers } from './resolver-servers.ts';
 import { type Heard, isReached, isServfail, mostTelling, ofFailingResolver } from './most-telling.ts';
-import { questionTypes, serversSilent, silence, type StubAnswer } from './stub-answer.ts';
+import { questionTypes, readAnswer, serversSilent, silence, type StubAnswer } from './stub-answer.ts';
 import type { ResolverAddress } from './stub-transport.ts';
 
 export type AddressAnswer =
@@ -75,6 +75,11 @@ async function askInTurn(
   const { signal: either, abort } = linkSignal(signal);
   const heard: Heard[] = [];
   const cut: StubAnswer[] = [];
+  let mismatched = 0;
+  const overheard = {
+    cut: (answer: Uint8Array): unknown => cut.push(readAnswer(answer, query)),
+    mismatch: (): unknown => mismatched++,
+  };
   const open: Promise<Heard>[] = [];
   const unanswered = new Set<ResolverAddress>();
   // An address without a name is no failure, so a silent server needs no explanation.
@@ -84,7 +89,7 @@ async function askInTurn(
     for (const { server, waitMs } of attempts) {
       if (signal.aborted) break;
       control?.watch(server);
-      const asked = askRepeatedly(server, query, isOptional ? 0 : waitMs, either, (answer) => cut.push(answer));
+      const asked = askRepeatedly(server, query, isOptional ? 0 : waitMs, either, overheard);
       const told = asked.then((answer): Heard => ({ server, answer }));
       open.push(told);
       void told.then((known) => heard.push(known));
@@ -97,13 +102,15 @@ async function askInTurn(
     }
     const failing = heard.filter(({ answer }) => isServfail(answer)).map(({ server }) => server);
     const isOfName = failing.length === 0 || (await control?.answersNow(failing)) === true;
-    const silent = cut.length === 0 && control?.isAnswered() === true ? [serversSilent(query.name)] : [];
+    // A resolver that sends something else in place of the answer does not wait for the name’s servers.
+    const isSilent = cut.length === 0 && mismatched === 0;
+    const silent = isSilent && control?.isAnswered() === true ? [serversSilent(query.name)] : [];
     if (silent.length === 0) signal.throwIfAborted();
     const known = heard.map(({ answer }) => answer);
     return (
       mostTelling([...(isOfName ? known : ofFailingResolver(known, query.name)), ...silent]) ??
       cut[0] ??
-      silence(query.name)
+      silence(query.name, mismatched)
     );
   } finally {
     abort();

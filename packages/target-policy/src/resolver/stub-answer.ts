@@ -114,9 +114,14 @@ function noProof(name: string): StubAnswer {
   return failed(name, 'dns_no_answer', predicate);
 }
 
-/** The failure if no resolver answered. */
-export function silence(name: string): FailedAnswer {
-  return failed(name, 'timed_out', 'was not resolved: no resolver answered in time.');
+/**
+ * The failure if no resolver answered.
+ *
+ * @param mismatched how many datagrams came that did not answer the question
+ */
+export function silence(name: string, mismatched = 0): FailedAnswer {
+  const others = mismatched === 0 ? '' : ' What came did not answer the question.';
+  return failed(name, 'timed_out', `was not resolved: no resolver answered in time.${others}`);
 }
 
 /** The failure if a resolver answered, but not about the name. */

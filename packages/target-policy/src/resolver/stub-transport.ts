@@ -10,12 +10,19 @@ export interface ResolverAddress {
   readonly port: number;
 }
 
+/** Called for what comes before, or in place of, the answer. */
+export interface Overheard {
+  /** The truncated answer, before TCP is tried, which may stay silent until `signal` aborts. */
+  readonly cut?: (answer: Uint8Array) => void;
+  /** A datagram of the server that does not answer the query: another id or question, or unreadable. */
+  readonly mismatch?: () => void;
+}
+
 const TRUNCATED = 0x02;
 
 /**
  * Sends a query over UDP, and over TCP if the answer is truncated. If TCP fails, the truncated answer is used.
  *
- * @param onCut called with the truncated answer before TCP is tried, which may stay silent until `signal` aborts
  * @returns the matching answer
  * @throws the network error, or the reason of `signal`
  */
@@ -23,14 +30,14 @@ export async function askServer(
   server: ResolverAddress,
   query: Omit<Query, 'id'>,
   signal: AbortSignal,
-  onCut: (answer: Uint8Array) => void,
+  { cut, mismatch }: Overheard = {},
 ): Promise<Uint8Array> {
   const id = randomInt(0x1_00_00);
   const bytes = encodeQuery({ ...query, id });
   const answers = (message: Uint8Array): boolean => isAnswerTo(message, bytes, encodeName(query.name).length);
-  const answer = await askUdp(server, bytes, answers, signal);
+  const answer = await askUdp(server, bytes, answers, signal, mismatch);
   if ((answer[2]! & TRUNCATED) === 0) return answer;
-  onCut(answer);
+  cut?.(answer);
   try {
     return await askTcp(server, bytes, answers, signal);
   } catch (error) {
@@ -51,6 +58,7 @@ function askUdp(
   query: Uint8Array,
   answers: Answers,
   signal: AbortSignal,
+  mismatch: Overheard['mismatch'],
 ): Promise<Uint8Array> {
   return settled(signal, (resolve, reject) => {
     const socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4');
@@ -58,6 +66,7 @@ function askUdp(
     // Mismatched datagrams are ignored (RFC 5452 section 9.1).
     socket.on('message', (message) => {
       if (answers(message)) resolve(message);
+      else mismatch?.();
     });
     socket.once('connect', () => {
       socket.send(query, (error) => {

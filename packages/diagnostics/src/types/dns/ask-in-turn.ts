@@ -3,7 +3,7 @@ import type { Failure } from '@vantage/contract';
 
 import { timedOut } from '../../shared/classify-error.ts';
 import { classifyMessage } from './answer-fields.ts';
-import { ask, type AskOptions } from './ask.ts';
+import { ask, type AskedResolver, type AskOptions } from './ask.ts';
 import type { Concluding } from './outcome.ts';
 import { prepareQuery, type Answer, type NameServer, type PreparedQuery } from './transport/exchange.ts';
 import { checkValidation } from './validation.ts';
@@ -26,7 +26,7 @@ export async function askInTurn(
   for (const server of servers) {
     if (signal.aborted) break;
     const asked = await ask(server, prepared, options, signal);
-    if (asked.failure?.code === 'timed_out' && asked.failure.phase === 'response') silent.push(server);
+    if (isSilent(asked)) silent.push(server);
     const validation = await checkValidation(asked, prepared, options, uncheckedMs, signal);
     const failure = validation === 'broken' ? resolverFailing(BROKEN_VALIDATION) : asked.failure;
     const concluding = { ...asked, failure, validation, asked: { server, transport: options.transport } };
@@ -41,8 +41,15 @@ export async function askInTurn(
   const asked = { server: reaching.server, transport: options.transport };
   // The silence may have been packet loss: the name is queried again.
   const again = await ask(reaching.server, prepared, { ...options, waitsMs: AGAIN_MS }, signal);
-  if (again.answer === null) return { answer: null, ...nothing, failure: serversSilent(), asked };
+  if (again.answer === null) {
+    return { answer: null, ...nothing, failure: isSilent(again) ? serversSilent() : again.failure, asked };
+  }
   return { ...again, validation: await checkValidation(again, prepared, options, uncheckedMs, signal), asked };
+}
+
+/** True if nothing came. A resolver that sends something else in place of the answer does not wait for the name’s servers. */
+function isSilent({ failure, mismatched = 0 }: AskedResolver): boolean {
+  return failure?.code === 'timed_out' && failure.phase === 'response' && mismatched === 0;
 }
 
 /** Waits in milliseconds after each of four more transmissions of the question about the name. */

@@ -20,6 +20,8 @@ export interface AskOptions {
 export interface AskedResolver {
   readonly answer: Answer | null;
   readonly failure: Asked['failure'];
+  /** Datagrams over UDP that do not answer the query. */
+  readonly mismatched?: number;
 }
 
 const FORMERR = 1;

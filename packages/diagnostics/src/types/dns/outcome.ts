@@ -103,7 +103,7 @@ export function answerFailure(
     case 'truncated':
       return noAnswer('The answer is cut off (TC): what it holds may be a part of it.');
     case 'loop':
-      return noAnswer(`The aliases lead in a circle, back to ${alias}.`);
+      return noAnswer(`The aliases lead in a circle, back to ${alias}`);
     case 'foreign':
       return badResponse('The answer holds records of other names or types alone.');
     case 'malformed':

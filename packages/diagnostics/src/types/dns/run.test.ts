@@ -540,6 +540,19 @@ describe('the resolver', () => {
     expect([...new Set(others)]).toEqual([expect.stringMatching(/^[a-z0-9]{16}\.com\.$/)]);
   });
 
+  it('that sends another id in place of the answer about the name does not make the name servers silent', async () => {
+    const server = await listen((query) =>
+      aboutOther(query) ? [respond(query, { rcode: 3 })] : [respond({ ...query, id: query.id ^ 1 })],
+    );
+
+    const outcome = await run(params(), ownResolver(server), undefined, { ...patientWaits, ...impatience });
+
+    const message = expect.stringMatching(
+      /^The resolver did not answer in time. \d+ datagrams? came that did not answer /,
+    );
+    expect(outcome).toMatchObject({ result: 'timeout', error: { code: 'timed_out', message } });
+  });
+
   it('that answers when packets are no longer lost, after answers about others, answers about the name', async () => {
     let lost = 3;
     const server = await listen((query) =>

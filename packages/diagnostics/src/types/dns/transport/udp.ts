@@ -18,6 +18,8 @@ import {
 export type UdpAsked = Asked & {
   /** The answer is truncated, and may be unreadable: repeat the query over TCP. */
   readonly truncated: boolean;
+  /** Datagrams of the server that do not answer the query: another id or question, or unreadable. */
+  readonly mismatched: number;
 };
 
 export interface UdpOptions {
@@ -42,7 +44,7 @@ export function askUdp(
     const socket = createSocket(server.target.family === 6 ? 'udp6' : 'udp4');
     let stopTimer = (): void => undefined;
     let watch: SilenceWatch | undefined;
-    let ignored = 0;
+    let mismatched = 0;
 
     const settle = (asked: Asked, truncated = false): void => {
       stopTimer();
@@ -50,9 +52,9 @@ export function askUdp(
       signal.removeEventListener('abort', giveUp);
       socket.removeAllListeners().on('error', () => undefined);
       socket.close();
-      resolve({ ...asked, truncated });
+      resolve({ ...asked, truncated, mismatched });
     };
-    const giveUp = (): void => settle(failed(silence(ignored, watch?.isUnread() ?? false)));
+    const giveUp = (): void => settle(failed(silence(mismatched, watch?.isUnread() ?? false)));
     const fail = (error: Error): void => settle(failed(resolverFailure(classifyError(error, 'request'))));
     const transmit = (attempt: number): void => {
       const waitMs = waitsMs[attempt];
@@ -71,7 +73,7 @@ export function askUdp(
       const now = performance.now();
       const transmission = bytes.length < 2 ? undefined : sent.get(bytes.readUInt16BE(0));
       if (transmission === undefined || !isAnswerTo(bytes, transmission.query, prepared.nameBytes)) {
-        ignored++;
+        mismatched++;
         return;
       }
       const times = { connectMs: null, tlsMs: null, queryMs: now - transmission.atMs };
@@ -89,11 +91,11 @@ export function askUdp(
   });
 }
 
-function silence(ignored: number, isIcmpUnread: boolean): ReturnType<typeof timedOut> {
-  const strangers =
-    ignored === 0 ? '' : ` ${ignored} ${ignored === 1 ? 'datagram' : 'datagrams'} that answered another question came.`;
+function silence(mismatched: number, isIcmpUnread: boolean): ReturnType<typeof timedOut> {
+  const datagrams = mismatched === 1 ? 'datagram' : 'datagrams';
+  const others = mismatched === 0 ? '' : ` ${mismatched} ${datagrams} came that did not answer the question.`;
   const blindness = isIcmpUnread ? ' The probe cannot read ICMP errors, so one may have come.' : '';
-  return timedOut('response', `The resolver did not answer in time.${strangers}${blindness}`);
+  return timedOut('response', `The resolver did not answer in time.${others}${blindness}`);
 }
 
 function freeId(taken: ReadonlyMap<number, unknown>): number {
