@@ -1,6 +1,7 @@
 import { failureCodes, type Failure, type FailureCode } from '@vantage/contract';
 
 import type { ProbeResult, SparseResultOf } from './probe-result.ts';
+import { isCutOff } from './cut-off.ts';
 import { dnsReason, isRootSilent, isUnanswered, classifiedAnswer } from './dns-answer.ts';
 import { listed, shown } from './words.ts';
 import { failsByClock, isDated } from './clock.ts';
@@ -102,7 +103,7 @@ function reasonOfAny(probeResult: ProbeResult): string {
     return `the TTL of ${ttl} that was asked for was used up on the way`;
   if (code === 'packet_too_big' && size !== undefined)
     return `packets ${'hops' in probeResult.result ? `of ${size} bytes` : `with ${size} bytes of payload`} are too big for ${error?.source === 'probe' ? 'the probe’s own link' : 'the path'}`;
-  return `${phrases[code]}${asked(probeResult.result)}`;
+  return `${phrases[code]}${asked(probeResult)}`;
 }
 
 type CertificateFault = NonNullable<NonNullable<SparseResultOf<'http'>['tls']>['faults']>[number];
@@ -139,6 +140,7 @@ function portReason(result: ProbeResult['result']): string {
 /** Phrase for a target that could not be resolved; undefined if the general phrase of the code suits it. */
 function resolutionReason({ code, source, canonicalName, family }: Failure): string | undefined {
   if (code === 'timed_out') return 'the name was not resolved in time';
+  if (code === 'dns_bad_response') return 'the resolver sent no valid answer to the question';
   if (code === 'dns_no_answer') {
     return source === 'target' ? 'its aliases lead in a circle' : 'the resolver gave no answer about the name';
   }
@@ -148,10 +150,12 @@ function resolutionReason({ code, source, canonicalName, family }: Failure): str
 }
 
 /** Clause that not all addresses were tried, since the others may respond; empty if all were, or it is not known. */
-function asked({ error, addresses, deadAddresses }: SparseResultOf<'http'>): string {
+function asked(probeResult: ProbeResult): string {
+  const { error, addresses, deadAddresses } = probeResult.result as SparseResultOf<'http'>;
   if (error?.phase !== 'connect' || deadAddresses === undefined || addresses === undefined) return '';
   if (addresses.length <= deadAddresses.length) return '';
-  return `, with ${deadAddresses.length} of the ${addresses.length} addresses of the name asked`;
+  const count = `${addresses.length}${isCutOff(probeResult) ? ' or more' : ''}`;
+  return `, with ${deadAddresses.length} of the ${count} addresses of the name asked`;
 }
 
 function http2Reason(

@@ -178,13 +178,16 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   http_redirects_elsewhere: rule(
     ['info'],
-    'http: the Location of a 3xx answer names another host; a leading `www.` makes no other one.',
+    'http: the Location of a 3xx answer names another host; a leading `www.` makes no other one. Of followed redirects if they led some of the probes with an answer to another host; if all, the headline says so.',
   ),
   http_redirects_unencrypted: rule(
     ['warning'],
     'http: the Location of a 3xx answer to an https URL, of a followed redirect too, is an http URL. It does not degrade: browsers follow it.',
   ),
-  http_redirects_differ: rule(['info'], 'http: two or more places, absolute and without query.'),
+  http_redirects_differ: rule(
+    ['info'],
+    'http: two or more places, absolute and without query; of followed redirects those of the last requests.',
+  ),
   address_dead: degrading(
     ['warning', 'info'],
     'http: `deadAddresses` is not empty, and there was a connection with another address of the name. If other probes got a connection with the address, warning if many probes got none. It is laid to the address if no probe got one and probes of two networks tried.',

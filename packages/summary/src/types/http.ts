@@ -2,11 +2,11 @@ import type { SummaryGroup } from '@vantage/contract';
 
 import { buildFinding, type FindingDraft } from '../finding.ts';
 import { groupsOf } from '../groups.ts';
-import { reasonsOf } from '../reasons.ts';
 import type { ProbeResult, SparseResultOf } from '../probe-result.ts';
 import { redirectPlace } from '../redirected.ts';
-import { listed, naming, shown, tally, unique } from '../words.ts';
+import { listed, naming, tally, unique } from '../words.ts';
 import { findDeadAddresses } from './dead-addresses.ts';
+import { findRedirects, redirectOf } from './http-redirects.ts';
 import { findSlowness } from './http-slow.ts';
 import { findUnfinished } from './http-unfinished.ts';
 import { hasDoubtfulTimes } from '../stalled.ts';
@@ -25,7 +25,7 @@ export function groupHttp(probeResults: readonly HttpResult[]): readonly Summary
 export function findHttp(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
   return [
     ...statuses(probeResults),
-    ...redirects(probeResults),
+    ...findRedirects(probeResults),
     ...findDeadAddresses(probeResults),
     ...findUnfinished(probeResults),
     ...deviations(probeResults),
@@ -76,75 +76,6 @@ function statuses(probeResults: readonly HttpResult[]): readonly FindingDraft[] 
 function unknownStatus(probeResults: readonly HttpResult[]): string {
   const isKnown = probeResults.every(({ result }) => result.statusCode! < 600);
   return isKnown ? '' : ' HTTP has no status above 599; clients treat such a one as a server error.';
-}
-
-/** Absolute redirect target of a response; undefined if it does not redirect. */
-function redirectOf({ result }: HttpResult): readonly string[] | undefined {
-  const target = redirectUrl(result);
-  return target === undefined ? undefined : [target.href];
-}
-
-function redirectUrl({
-  location,
-  url,
-  statusCode,
-}: Pick<SparseResultOf<'http'>, 'location' | 'url' | 'statusCode'>): URL | undefined {
-  if (location === null || location === undefined || location === '' || statusCode === undefined) return undefined;
-  if (statusCode < 300 || statusCode >= 400) return undefined;
-  return URL.parse(location, url ?? undefined) ?? undefined;
-}
-
-const failedRedirects: ReadonlySet<string> = new Set(['redirect_refused', 'redirect_loop', 'redirect_limit']);
-
-function redirects(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
-  const all: FindingDraft[] = [];
-  const failed = probeResults.filter(({ result }) => failedRedirects.has(result.error?.code ?? ''));
-  if (failed.length > 0) {
-    const text = `The redirects were not followed to an answer for ${naming(failed)}: ${reasonsOf(failed)}.`;
-    all.push(
-      buildFinding('http_redirect_failed', 'warning', failed, text, 'its redirects were not followed to an answer'),
-    );
-  }
-  const elsewhere = probeResults.filter(({ result }) => leadsElsewhere(result));
-  if (elsewhere.length > 0) {
-    const hosts = unique(elsewhere.map(({ result }) => redirectUrl(result)!.host));
-    const text = `Redirects lead ${naming(elsewhere)} to another host: ${listed(hosts.map((host) => shown(host)))}.`;
-    all.push(buildFinding('http_redirects_elsewhere', 'info', elsewhere, text));
-  }
-  all.push(...unencrypted(probeResults));
-  const redirected = probeResults.filter((probeResult) => redirectOf(probeResult) !== undefined);
-  // A query often differs with each request.
-  const placeOf = ({ result }: HttpResult): string => {
-    const url = redirectUrl(result)!;
-    return `${url.protocol}//${url.host}${url.pathname}`;
-  };
-  if (new Set(redirected.map(placeOf)).size > 1) {
-    const seen = tally(redirected, (probeResult) => shown(placeOf(probeResult), 160));
-    all.push(buildFinding('http_redirects_differ', 'info', redirected, `Redirects lead to different places: ${seen}.`));
-  }
-  return all;
-}
-
-/** Redirects from https to http, followed or not. */
-function unencrypted(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
-  const placesOf = (result: SparseResultOf<'http'>): readonly string[] =>
-    [result, ...(result.redirects ?? [])].flatMap((answer) => {
-      const [from, to] = [URL.parse(answer.url ?? ''), redirectUrl(answer)];
-      return from?.protocol === 'https:' && to?.protocol === 'http:' ? [to.origin] : [];
-    });
-  const hit = probeResults.filter(({ result }) => placesOf(result).length > 0);
-  if (hit.length === 0) return [];
-  const places = unique(hit.flatMap(({ result }) => placesOf(result)));
-  const text = `Redirects lead ${naming(hit)} from https to ${listed(places.map((place) => shown(place, 120)))}, which is not encrypted.`;
-  return [buildFinding('http_redirects_unencrypted', 'warning', hit, text)];
-}
-
-/** True if a response redirects to another host; a leading `www.` makes no difference. */
-function leadsElsewhere(result: SparseResultOf<'http'>): boolean {
-  const [to, from] = [redirectUrl(result), URL.parse(result.url ?? '')];
-  const plain = (url: URL): string => url.hostname.replace(/^www\./, '');
-  // URLs such as `file:` have no host.
-  return to !== undefined && to.host !== '' && from !== null && plain(to) !== plain(from);
 }
 
 function deviations(probeResults: readonly HttpResult[]): readonly FindingDraft[] {

@@ -538,16 +538,27 @@ describe('an http check', () => {
     );
   });
 
+  it('names no invalid message where the resolver sent records of other names', () => {
+    const foreign = bad('dns_bad_response', {}, { phase: 'resolve', source: 'resolver' });
+
+    expect(summaryOf('http', { 'fra-1': foreign }).headline).toBe(
+      'No probe could measure https://example.com/: the resolver sent no valid answer to the question.',
+    );
+  });
+
   it('says how many addresses of the name were asked, where not all were', () => {
     const addresses = ['192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4', '192.0.2.5'];
     const deadAddresses = addresses.slice(0, 4).map((address) => ({ ...dead, address }));
     const some = summaryOf('http', each('fra-1 ber-1', bad('connection_refused', { addresses, deadAddresses })));
     const all = bad('connection_refused', { addresses: addresses.slice(0, 4), deadAddresses });
+    const listed = Array.from({ length: 32 }, (_, index) => `192.0.2.${index + 1}`);
+    const cut = bad('connection_refused', { url: 'https://example.com/', addresses: listed, deadAddresses });
 
     const told = 'the connection was refused, with 4 of the 5 addresses of the name asked';
     expect(some.headline).toContain(told);
     expect(textOf(some, 'down_everywhere')).toContain(told);
     expect(summaryOf('http', each('fra-1 ber-1', all)).headline).not.toContain('asked');
+    expect(summaryOf('http', each('fra-1 ber-1', cut)).headline).toContain('with 4 of the 32 or more addresses');
   });
 
   it('says that a handshake failed for want of a certificate of the client', () => {

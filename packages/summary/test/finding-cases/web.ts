@@ -11,6 +11,8 @@ const timed = (timings: Readonly<Record<string, number>>) =>
   http(200, { timings: { dns: 5, connect: 20, tls: 25, firstByte: 30, download: 5, total: 85, ...timings } });
 const FINISHED_AT = '2026-05-01T00:00:01.000Z';
 const moved = (location: string, url = 'https://example.com/a') => http(301, { location, url });
+/** An answer at the URL to which a redirect was followed. */
+const ledTo = (url: string) => http(200, { url, redirects: [redirectOf('https://example.com/', { location: url })] });
 const expiring = (daysLeft: number) => http(200, { tls: tls('01', { daysLeft }) });
 /** A certificate with this validity period and remaining time, in days. */
 const ofLife = ({ days, left }: { readonly days: number; readonly left: number }) => {
@@ -248,8 +250,26 @@ export const webCases: FindingCases = {
     ],
   },
   http_redirects_elsewhere: {
-    present: [['to another host', summaryOf('http', { 'fra-1': moved('https://other.example/') })]],
+    present: [
+      ['to another host', summaryOf('http', { 'fra-1': moved('https://other.example/') })],
+      ['some followed them', summaryOf('http', { 'fra-1': ledTo('https://other.example/'), 'par-1': http(200) })],
+    ],
     absent: [
+      ['all followed them, as the headline says', summaryOf('http', { 'fra-1': ledTo('https://other.example/') })],
+      [
+        'some followed them to www of the same',
+        summaryOf('http', { 'fra-1': ledTo('https://www.example.com/'), 'par-1': http(200) }),
+      ],
+      [
+        'some followed them to where nothing answers',
+        summaryOf('http', {
+          'fra-1': bad('connection_refused', {
+            url: 'https://other.example/',
+            redirects: [redirectOf('https://example.com/')],
+          }),
+          'par-1': http(200),
+        }),
+      ],
       ['to https of the same', summaryOf('http', { 'fra-1': moved('https://example.com/', 'http://example.com/') })],
       ['to www of the same', summaryOf('http', { 'fra-1': moved('https://www.example.com/') })],
       ['to a URL without a host', summaryOf('http', { 'fra-1': moved('file:///etc/motd') })],
@@ -296,8 +316,19 @@ export const webCases: FindingCases = {
     ],
   },
   http_redirects_differ: {
-    present: [['two places', summaryOf('http', { 'fra-1': moved('/de'), 'par-1': moved('/fr') })]],
+    present: [
+      ['two places', summaryOf('http', { 'fra-1': moved('/de'), 'par-1': moved('/fr') })],
+      [
+        'two places to which they were followed',
+        summaryOf('http', { 'fra-1': ledTo('https://de.example/'), 'par-1': ledTo('https://fr.example/') }),
+      ],
+    ],
     absent: [
+      [
+        'one place to which they were followed, with two queries',
+        summaryOf('http', { 'fra-1': ledTo('https://b.example/?a'), 'par-1': ledTo('https://b.example/?b') }),
+      ],
+      ['some followed them', summaryOf('http', { 'fra-1': ledTo('https://b.example/'), 'par-1': http(200) })],
       [
         'one place, written in two ways',
         summaryOf('http', { 'fra-1': moved('/b'), 'par-1': moved('https://example.com/b') }),
