@@ -160,7 +160,8 @@ async function openPage(running: RunningBrowser, proxy: FilteringProxy, request:
   // A context other than the default one is kept in memory only.
   const context = await browser.createBrowserContext({ downloadBehavior: { policy: 'deny' } });
   const page = await context.newPage();
-  // The browser uses proxy credentials only after a challenge, and then for every connection.
+  // After the challenge that the warm-up page causes, the browser uses the credentials for every connection to the
+  // proxy. They are then withdrawn, because puppeteer would send them to a target that asks for a password.
   await page.authenticate(proxy.credentials);
   await page.goto(WARM_UP, { timeout: request.timeoutMs });
   await page.authenticate(null);

@@ -181,8 +181,9 @@ class BrowserScreenshots implements Screenshots {
   }
 
   /**
-   * Runs the self-test in a namespace if the agent can create one. Otherwise, or if it fails there, the test runs with
-   * flags only. A test that timed out is not repeated without the namespace: slowness must not weaken the isolation.
+   * Runs the self-test in a namespace if the agent can create one and the options do not forbid it. Otherwise, or if it
+   * fails there, the test runs with flags only. A test that timed out is not repeated without the namespace: slowness
+   * must not weaken the isolation.
    */
   private async testBoth(path: string, signal: AbortSignal): Promise<string | null> {
     const { selfTestMs = SELF_TEST_MS, log } = this.options;

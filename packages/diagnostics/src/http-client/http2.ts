@@ -66,8 +66,8 @@ function windowFor(bodyBytes: number): number {
 }
 
 /**
- * The window until the head has arrived. If redirects are followed, it is at most the 64 KiB of RFC 9113 section 6.9.2:
- * the body of a redirect needs no more. For other responses `allowBody` then adds the rest.
+ * The window until the head has arrived. If redirects are followed, it is at most the 65,535 bytes of RFC 9113 section
+ * 6.9.2: the body of a redirect needs no more. For other responses `allowBody` then adds the rest.
  */
 function firstWindow({ maxBodyBytes, followsRedirects }: Request): number {
   const window = windowFor(maxBodyBytes);
@@ -91,7 +91,8 @@ function opening({ url, method, headers, host = url.host, body, maxBodyBytes }: 
       0,
       settings([ENABLE_PUSH, 0], [INITIAL_WINDOW_SIZE, window], [MAX_HEADER_LIST_SIZE, MAX_HEAD_BYTES]),
     ),
-    // The window of the connection is as large as that of the stream, but never smaller than the initial one.
+    // The window of the connection gets as large as that of the stream can become, and at least a byte larger than at
+    // first: an increment of 0 is an error.
     writeFrame(frameTypes.windowUpdate, 0, 0, uint32(Math.max(1, windowFor(maxBodyBytes) - DEFAULT_WINDOW))),
     ...headFrames(block, body === undefined),
     ...(body === undefined ? [] : [writeFrame(frameTypes.data, flags.endStream, STREAM, Buffer.from(body))]),
@@ -129,8 +130,9 @@ function failureOf(found: Http2Fault): Parameters<AnswerSink['fail']>[0] {
 export type Again = 'by HTTP/1.1' | 'as before';
 
 /**
- * How a request without a response head may be repeated, according to the error of the peer (RFC 9113 sections 6.8, 7
- * and 8.7); null if it may not.
+ * How a request without a final response head may be repeated, according to the error of the peer (RFC 9113 sections
+ * 6.8, 7 and 8.7); null if it may not. `isUnanswered` is false after an interim response, and matters only for `as
+ * before`.
  */
 export function againAfter(peerError: PeerError | null, isUnanswered: boolean): Again | null {
   if (peerError?.code === HTTP_1_1_REQUIRED) return 'by HTTP/1.1';

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 
 import type { ReceiveWindow } from '../sockets/receive-window.ts';
 
-/** Receive window with which a connection begins; it cannot be reduced later. */
+/** Receive window with which a connection begins. It must be small at once: Linux takes no advertised window back. */
 const FIRST_WINDOW_BYTES = 64 * 1024;
 /** Overhead of a body: TLS records, chunk sizes, trailers. */
 const OVERHEAD_BYTES = 8 * 1024;
@@ -10,7 +10,7 @@ const OVERHEAD_BYTES = 8 * 1024;
 const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/;
 
 /**
- * Shrinks the receive window to the unread remainder of a body, to bound what a target has in flight.
+ * Keeps the receive window close to the number of bytes still to be read, to bound what a target has in flight.
  *
  * @returns a function that sets the number of bytes still to be read; it does nothing on loopback and without `window`
  */

@@ -31,7 +31,7 @@ export const headersTooLarge = target('http_headers_too_large', 'The head of the
  */
 export const noPortLeft = probe('probe_busy', 'The probe has no local port left.');
 
-/** Meaning by errno of a socket, or by Node's own code for a connection that ended. */
+/** Meaning by the errno of a system call for a socket, or by Node's own code for a connection that ended. */
 export const socketVerdicts: Table = {
   ECONNREFUSED: target('connection_refused', 'The target refused the connection.'),
   ECONNRESET: target('connection_reset', 'The target reset the connection.'),
@@ -102,7 +102,7 @@ const weak = target('tls_weak_key', 'A key or signature of the chain is too weak
 const unknownIssuer = target('tls_unknown_issuer', 'The certificate chain ends at an issuer that is not trusted.');
 const hostMismatch = target('tls_hostname_mismatch', 'The certificate is not for this host.');
 
-/** Results of the verification of a certificate: `X509_V_ERR_*` of OpenSSL. */
+/** Meaning by the result of a certificate's verification: OpenSSL's name without `X509_V_ERR_`. */
 export const certificateVerdicts: Table = {
   CERT_HAS_EXPIRED: expired,
   CERT_NOT_YET_VALID: notYetValid,

@@ -11,7 +11,7 @@ export interface ReceiveWindow {
   readonly limit: (socket: Socket, bytes: number) => void;
 }
 
-/** Level and name of each socket option on Linux. */
+/** Level and name of each socket option on Linux (`asm-generic/socket.h`, `linux/tcp.h`). */
 const SO_RCVBUF = [1, 8] as const;
 const TCP_WINDOW_CLAMP = [6, 10] as const;
 

@@ -1,4 +1,4 @@
-/** Targets that the canary page tries to reach. */
+/** Targets that the canary page tries to reach, and how it reports that it has tried all. */
 export interface CanaryTargets {
   /** `host:port` for requests over HTTP, HTTPS and WebSocket, an IPv6 address in brackets. */
   readonly web: readonly string[];

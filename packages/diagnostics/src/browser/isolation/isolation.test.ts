@@ -89,7 +89,8 @@ describe('in a network that has private and metadata addresses', () => {
     runInNamespace(namespace, {
       executablePath: browser.executablePath,
       pageAddress: PAGE_ADDRESS,
-      // Without the flags `.localhost` is the machine itself.
+      // With all flags the proxy gets a name under `.localhost` like any other; without them Chromium resolves it to
+      // loopback.
       pageHost: without.length === 0 ? 'page.localhost' : 'page.test',
       canaries: secretAddresses,
       nameServer: true,

@@ -16,8 +16,8 @@ const UNDECODABLE = 'net::ERR_CONTENT_DECODING_FAILED';
 
 export interface Loading {
   /**
-   * To race with the screenshot: rejects `DRAWN_AFTER_MS` after the call if the document could not be decoded,
-   * otherwise never settles.
+   * To race with the screenshot: rejects `DRAWN_AFTER_MS` after the call, or after the browser reports later that it
+   * cannot decode the document; never settles without such a report.
    */
   readonly neverDrawn: () => Promise<never>;
 }
@@ -42,7 +42,10 @@ export async function loadPage(page: Page, traffic: PageTraffic, url: URL, leftM
   return { neverDrawn };
 }
 
-/** A document that cannot be decoded from its first bytes is never drawn, and capturing it never ends. */
+/**
+ * Makes `neverDrawn` of a page. A document that cannot be decoded from its first bytes is never drawn, and capturing it
+ * never ends.
+ */
 function undrawn(page: Page): () => Promise<never> {
   const isUndecodable = new Promise<void>((resolve) => {
     page.on('requestfailed', (request) => {

@@ -43,7 +43,7 @@ export async function openRendering(page: Page): Promise<Rendering> {
     world ??= await inTime(openWorld(session, lastChanges + 1));
     const value = world === undefined ? undefined : await inTime(world.evaluate(expression));
     if (value === undefined) world = undefined;
-    // A script that busy-waits for time never ends while the clock is stopped.
+    // A script that busy-waits for time never ends while the clock is stopped, so it is terminated.
     if (value === undefined && isTimeStopped) await inTime(session.send('Runtime.terminateExecution'));
     return value;
   };

@@ -4,17 +4,22 @@ import type { HTTPRequest, Page } from 'puppeteer';
 export interface RequestWatch {
   /**
    * Number of requests in flight that the content of the page can depend on; one more for `CHANNEL_MS` after the page
-   * opened a WebSocket or an EventSource.
+   * opened one of its first `MAX_CHANNELS` WebSockets and EventSources.
    */
   readonly inFlight: () => number;
-  /** Number of requests, WebSockets and EventSources until now that the content can depend on. */
+  /**
+   * Number until now of requests that the content can depend on, and of WebSockets and EventSources up to
+   * `MAX_CHANNELS`.
+   */
   readonly sent: () => number;
   /** Resolves when the page has sent `MAX_PAGE_REQUESTS` requests. */
   readonly tooMany: Promise<void>;
 }
 
 const MAX_PAGE_REQUESTS = 2_000;
-/** A request without its complete answer after this time is taken for a long poll or a stream. */
+/**
+ * A request without its complete answer after this time is taken for a long poll or a stream, and no longer awaited.
+ */
 const LONG_POLL_MS = 4_000;
 /**
  * An answer whose head has arrived is no longer awaited once the page has received no bytes for this time: some bodies

@@ -8,7 +8,9 @@ import type { RequestWatch } from './request-watch.ts';
 /** A page is quiet after this time without a request in flight and without a change of its text or elements. */
 const QUIET_MS = 200;
 const LOOK_EVERY_MS = 25;
-/** Changes are not awaited when the network has been idle for longer: a clock or a ticker always changes. */
+/**
+ * Once the network has been idle for this time, changes no longer count: a clock or a ticker on the page never stops.
+ */
 const MAX_CHANGES_MS = 1_500;
 /** Limit of rounds for a quiet page that continues whenever its timers fire. */
 const MAX_ROUNDS = 5;

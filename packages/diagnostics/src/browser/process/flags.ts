@@ -67,6 +67,7 @@ const quietFlags: readonly string[] = [
   '--mute-audio',
   '--password-store=basic',
   '--use-mock-keychain',
-  // JavaScript heap of a page in MiB; `launch.ts` bounds the whole resident memory.
+  // Limit of the old generation of V8's heap in each renderer, MiB; `launch.ts` bounds the resident memory of all
+  // processes.
   '--js-flags=--max-old-space-size=256',
 ];

@@ -42,7 +42,7 @@ export async function passRequest(
     socket?.destroy();
     response.destroy();
   };
-  // A request body in chunks is not passed on.
+  // A request with a body in chunks is not passed on: the browser's connection is closed.
   if (socket === null || response.destroyed || request.headers['transfer-encoding'] !== undefined) return giveUp();
   const fail = (failure: Failure): void => {
     // A failure is noted only before the head of the response, and only once: later ones follow from the first.

@@ -24,7 +24,9 @@ export interface ProxyOptions {
   readonly pages: OwnPages;
   /** Aborted to end every connection. */
   readonly signal: AbortSignal;
-  /** Accepts its connections, and is closed with it; a free port of 127.0.0.1 by default. */
+  /**
+   * Accepts the connections for the proxy, and is closed with it; by default the proxy opens a free port of 127.0.0.1.
+   */
   readonly listener?: Listener | undefined;
 }
 
@@ -68,7 +70,7 @@ export async function startProxy({
     else socket.end(`${pageHead(407)}\r\n`);
   });
 
-  // The listener is added before anything is awaited, because a connection without one is lost.
+  // This handler is added before anything is awaited, because a connection that is accepted without one is lost.
   listener?.on('connection', (socket: Socket) => server.emit('connection', socket));
   const open = listener ?? server;
   open.maxConnections = MAX_CONNECTIONS;

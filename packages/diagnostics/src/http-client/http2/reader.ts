@@ -176,7 +176,7 @@ export class Http2Reader {
     const [code, isTakenUp] = [payload.readUInt32BE(4), (payload.readUInt32BE(0) & 0x7fff_ffff) >= STREAM];
     const debug = payload.subarray(8).toString('latin1');
     this.goaway = peerError('GOAWAY', code, debug, !isTakenUp && code === NO_ERROR);
-    // If the request was processed, the response may still arrive.
+    // The response may still arrive after a GOAWAY that counts the request among those the server may have processed.
     if (!isTakenUp) this.fail({ kind: 'peer', error: this.goaway });
   }
 
@@ -215,7 +215,8 @@ function hasContent(method: string, { statusCode }: Head): boolean {
 }
 
 /**
- * Reports a Content-Length that is repeated or differs from the body, which RFC 9113 section 8.1.1 calls malformed.
+ * Reports a Content-Length that is repeated, or that differs from the length of the body, which makes a response
+ * malformed by RFC 9113 section 8.1.1.
  */
 function lintLength({ rawHeaders }: Head, bodyBytes: number, deviates: Deviates): void {
   const lengths = rawHeaders.filter((_text, index) => index % 2 === 1 && rawHeaders[index - 1] === 'content-length');

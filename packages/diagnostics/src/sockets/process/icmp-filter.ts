@@ -1,7 +1,10 @@
 import type { Family } from '@vantage/contract';
 import type { RawSocket } from 'raw-socket';
 
-/** Constants of Linux. A set bit of either filter drops a type. */
+/**
+ * Levels and names of the filter options (`bits/socket.h`, `linux/icmp.h`, `linux/in6.h`, `linux/icmpv6.h`). A set bit
+ * of either filter drops a type.
+ */
 const LINUX = { SOL_RAW: 255, ICMP_FILTER: 1, IPPROTO_ICMPV6: 58, ICMPV6_FILTER: 1 } as const;
 const FILTER_BYTES = { 4: 4, 6: 32 } as const;
 

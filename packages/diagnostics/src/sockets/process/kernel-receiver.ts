@@ -27,7 +27,7 @@ export interface KernelReceiver {
   readonly close: () => void;
 }
 
-/** Constants of Linux. */
+/** From `asm-generic/socket.h`, `linux/in6.h`, `linux/socket.h` and `asm-generic/errno-base.h` of Linux. */
 const LINUX = {
   SOL_SOCKET: 1,
   SO_RCVLOWAT: 18,

@@ -91,7 +91,8 @@ export class PacketServer {
   }
 
   /**
-   * Lets the kernel drop packets that belong to no socket; those of sockets closed since the last call still arrive.
+   * Lets the kernel drop packets that belong to no open or expected socket; those of sockets closed since the last call
+   * still arrive.
    */
   #select(family: Family, protocol: PacketProtocol): void {
     const key = `${family}/${protocol}`;

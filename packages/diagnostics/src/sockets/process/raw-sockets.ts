@@ -44,7 +44,7 @@ export interface Outgoing {
 
 export type SendDone = (errno: string, sentMs: number) => void;
 
-/** Constants of Linux. */
+/** From `asm-generic/socket.h` and `linux/in6.h` of Linux. */
 const LINUX = { IPPROTO_IPV6: 41, SOL_SOCKET: 1, SO_RCVBUF: 8, IPV6_HDRINCL: 36 } as const;
 
 /** Size of the buffer: the longest packet after an IPv4 header with options. */
@@ -153,6 +153,7 @@ function openLabelled(open: (bufferSize: number) => rawSocket.RawSocket): rawSoc
 
 /**
  * Sends at once: raw-socket would first wait until the socket can be written, which takes two turns of the event loop.
+ * Tries again, up to `retries` times, while the kernel lacks buffer space.
  */
 function sendOnce(
   sender: rawSocket.RawSocket,

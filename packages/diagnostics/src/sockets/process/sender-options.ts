@@ -1,7 +1,7 @@
 import type { Family } from '@vantage/contract';
 import type * as rawSocket from 'raw-socket';
 
-/** Constants of Linux. */
+/** From `linux/in.h`, `linux/in6.h` and `asm-generic/socket.h` of Linux. */
 const LINUX = {
   IPPROTO_IP: 0,
   IPPROTO_IPV6: 41,

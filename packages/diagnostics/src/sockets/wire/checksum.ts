@@ -21,7 +21,10 @@ export function fold(sum: number): number {
   return folded;
 }
 
-/** The pseudo header that a UDP, TCP or ICMPv6 checksum covers (RFC 768, RFC 8200 section 8.1). */
+/**
+ * The pseudo header that a UDP, TCP or ICMPv6 checksum covers: over IPv4 that of RFC 768 and RFC 9293 section 3.1, over
+ * IPv6 that of RFC 8200 section 8.1.
+ */
 export function pseudoHeader(source: string, destination: string, protocol: number, length: number): Uint8Array {
   const from = addressBytes(source);
   const to = addressBytes(destination);

@@ -78,7 +78,10 @@ function isOfRegistry(name: string): boolean {
   return parse(parent, { allowPrivateDomains: false, extractHostname: false, detectIp: false }).publicSuffix === parent;
 }
 
-/** `w*.example.org`, which RFC 6125 still allowed. */
+/**
+ * True if the name covers the host by a wildcard within its first label, such as `w*.example.org`: RFC 6125 still
+ * allowed it.
+ */
 function isPartialWildcard(host: string, name: string): boolean {
   const [label = '', ...parent] = name.split('.');
   const [hostLabel = '', ...hostParent] = host.split('.');

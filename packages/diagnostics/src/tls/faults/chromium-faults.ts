@@ -64,8 +64,8 @@ function unusableKey({ keyType, publicKey }: Certificate, curves: readonly strin
 }
 
 /**
- * RSA PKCS #1 and ECDSA with SHA-256, SHA-384 and SHA-512; also those of Edwards curves, because they are reported as a
- * fault of the issuer's key.
+ * OIDs of the signatures that Chromium takes: RSA PKCS #1 and ECDSA with SHA-256, SHA-384 and SHA-512. It refuses those
+ * of Edwards curves, but they are reported as a fault of the issuer's key, and so are listed here too.
  */
 const SIGNATURES = new Set([
   '1.2.840.113549.1.1.11',
@@ -77,7 +77,7 @@ const SIGNATURES = new Set([
   '1.3.101.112',
   '1.3.101.113',
 ]);
-/** SHA-256, SHA-384 and SHA-512, in the parameters of RSASSA-PSS. */
+/** OIDs of the hashes that Chromium takes in signatures by RSASSA-PSS: SHA-256, SHA-384 and SHA-512. */
 const HASHES = new Set(['2.16.840.1.101.3.4.2.1', '2.16.840.1.101.3.4.2.2', '2.16.840.1.101.3.4.2.3']);
 
 function signatureFault(certificate: Certificate): string | null {

@@ -7,7 +7,10 @@ import { NEGOTIATES_AGAIN } from '../../shared/error-codes.ts';
 import type { Tls } from '../schema.ts';
 import type { ServerFlight } from './server-flight.ts';
 
-/** Alerts (RFC 5246 section 7.2.2) with which servers refuse the certificate of a client, or its absence. */
+/**
+ * Alerts (RFC 5246 section 7.2.2, RFC 8446 section 6.2) with which servers refuse the certificate of a client, or its
+ * absence.
+ */
 const CLIENT_CERTIFICATE_ALERT = /HANDSHAKE_FAILURE|CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED/;
 
 const NAME_REQUIRED =

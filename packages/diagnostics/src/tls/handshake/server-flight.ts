@@ -71,8 +71,9 @@ function messagesOf(received: Buffer, secret: Buffer | null): readonly Message[]
 }
 
 /**
- * Before TLS 1.3, everything after a ChangeCipherSpec is encrypted; in TLS 1.3 that record has no meaning (RFC 8446
- * section 5).
+ * Type of the record at which the encrypted part begins: before TLS 1.3 everything after a ChangeCipherSpec is
+ * encrypted; in TLS 1.3 that record has no meaning (RFC 8446 section 5), and encrypted records have the type of
+ * application data.
  */
 function encryptedFrom(secret: Buffer | null): number {
   return secret === null ? records.changeCipherSpec : records.applicationData;

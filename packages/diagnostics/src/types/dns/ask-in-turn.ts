@@ -12,7 +12,8 @@ import { checkValidation } from './validation.ts';
  * Queries one resolver after another until an answer is final (`isFinal`). If none is, a question about another name
  * shows whether a resolver fails, or is silent, for this name only.
  *
- * @param uncheckedMs time for additional queries, about validation and about another name
+ * @param uncheckedMs time for each group of additional queries about validation; half of it for those about another
+ * name
  */
 export async function askInTurn(
   servers: readonly NameServer[],

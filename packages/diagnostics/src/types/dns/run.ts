@@ -33,7 +33,10 @@ export interface DnsWaits {
   readonly eachMs: readonly number[];
   /** Waits for each name server of a trace. */
   readonly traceMs: readonly number[];
-  /** Time for additional queries, which verify the resolver's validation, or its silence. */
+  /**
+   * Time for each group of additional queries that verify the resolver's validation; half of it for those that verify
+   * its silence or its failure by another name.
+   */
   readonly uncheckedMs: number;
 }
 
@@ -51,7 +54,7 @@ const usualWaits: DnsWaits = {
 /** A trace starts at the root servers, on the default port. */
 const fromTheRoot: TraceStart = { servers: rootHints, port: 53 };
 
-/** Sends one query and returns every section of the answer, or follows the delegations from the root. */
+/** Asks a resolver one question and returns every section of the answer, or follows the delegations from the root. */
 export async function runDns(
   params: DnsParams,
   context: DiagnosticContext<Dns>,

@@ -9,7 +9,10 @@ const NOERROR = 0;
 const SERVFAIL = 2;
 const NXDOMAIN = 3;
 
-/** The extended errors about signatures, keys and algorithms (RFC 8914 section 4 and the registry). */
+/**
+ * The extended errors about DNSSEC: algorithms, keys, signatures, and NSEC or NSEC3 records (RFC 8914 section 4 and the
+ * registry).
+ */
 const dnssecErrors: ReadonlySet<number> = new Set([1, 2, 5, 6, 7, 8, 9, 10, 11, 12, 25, 27]);
 
 /**

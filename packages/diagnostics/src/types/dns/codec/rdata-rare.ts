@@ -23,7 +23,10 @@ const octets = (data: Reader): string => base64Groups(data.rest());
 const locator64 = (data: Reader): string =>
   `${data.u16()} ${[data.u16(), data.u16(), data.u16(), data.u16()].map((group) => group.toString(16)).join(':')}`;
 
-/** Formats the data of rare types: RFC 1035, 1183, 2163, 2535, 2930, 3123, 4025, 4701, 6742, 8005, 8777, 9606, 9859. */
+/**
+ * Formats the data of rare types: RFC 1035, 1183, 1706, 1712, 2163, 2535, 3123, 4025, 4431, 4701, 6742, 8005, 8777,
+ * 9606, 9859; AVC, BRID, HHIT, NINFO, RKEY, TA, TALINK and WALLET by their entries in the registry of IANA.
+ */
 export const rareData = {
   AMTRELAY: relay,
   APL: prefixes,

@@ -16,7 +16,7 @@ import {
 } from './exchange.ts';
 
 export type UdpAsked = Asked & {
-  /** The answer is truncated, and may be unreadable: repeat the query over TCP. */
+  /** True if the answer is truncated. It may then be unreadable, and the caller repeats the query over TCP. */
   readonly truncated: boolean;
   /** Datagrams of the server that do not answer the query: another id or question, or unreadable. */
   readonly mismatched: number;
