@@ -1,10 +1,11 @@
 import type { Expectation, Failure, MonitoredProbeState, RunAtProbe } from '@vantage/contract';
 import type { Evidence } from '@vantage/summary';
 
+import { lackingAnswers, unseenAnswers, type MeasuredAnswers } from './answers-expected.ts';
 import { certificateDaysOf, underDays, type MeasuredCertificates } from './certificate-days.ts';
 
 /** Fields of results that are read here; a result has only those of its check type. */
-interface Measured extends MeasuredCertificates {
+interface Measured extends MeasuredCertificates, MeasuredAnswers {
   readonly rt?: number | null;
   readonly rttAvg?: number | null;
   readonly loss?: number | null;
@@ -12,7 +13,6 @@ interface Measured extends MeasuredCertificates {
   readonly rcode?: string;
   /** State of a port. */
   readonly state?: string;
-  readonly answers?: readonly { readonly data: string }[];
   readonly stalled?: number;
   readonly error?: Failure | null;
 }
@@ -29,9 +29,12 @@ export function judgeResult(
 ): RunAtProbe {
   const measured: Measured = result;
   const reasons = reasonsOf(measured, evidence, expectation);
+  const state = stateOf(evidence, expectation, reasons, measured.state === 'open|filtered');
+  const doubts = state === 'ok' ? unseenAnswers(measured, expectation) : [];
+  const shown = [...reasons, ...doubts];
   return {
-    state: stateOf(evidence, expectation, reasons, measured.state === 'open|filtered'),
-    reason: reasons.length === 0 ? null : reasons.join('; ').slice(0, 1_024),
+    state: doubts.length === 0 ? state : 'unmeasured',
+    reason: shown.length === 0 ? null : shown.join('; ').slice(0, 1_024),
     rtt: measured.rttAvg ?? measured.rt ?? null,
     loss: measured.loss ?? null,
     certificateDays: certificateDaysOf(measured) ?? null,
@@ -69,7 +72,7 @@ function reasonsOf(measured: Measured, evidence: Evidence | undefined, expectati
     ...above(nameOfTime(measured), timeOf(measured), expectation.maxRtt, 1, 'ms'),
     ...above('loss', measured.loss, expectation.maxLoss, 100, '%'),
     ...underDays(measured, expectation),
-    ...missingAnswers(measured, expectation),
+    ...lackingAnswers(measured, expectation),
   ];
 }
 
@@ -115,9 +118,4 @@ function distinct(one: number, other: number): readonly [string, string] {
     if (first !== second) return [first!, second!];
   }
   return [String(one), String(other)];
-}
-
-function missingAnswers({ answers = [] }: Measured, expectation: Expectation): readonly string[] {
-  const missing = (expectation.answers ?? []).filter((wanted) => !answers.some(({ data }) => data === wanted));
-  return missing.length === 0 ? [] : [`no record ${missing.join(', ')} in the answer`];
 }
