@@ -169,7 +169,7 @@ export const hostileBehaviours = {
   yxdomain: one(() => ({ flags: aa | rd, rcode: 6, answers: [named(39, zone, 'new.example')] })),
   notauth: one(() => ({ flags: rd, rcode: 9 })),
   rcode12: one(() => ({ flags: rd, rcode: 12 })),
-  // A mismatched answer precedes the correct one.
+  // An answer to another question, or a datagram too short for one, precedes the correct answer.
   'wrong-id': (query) => [respond(query, { ...lie, id: query.id ^ 1 }), good(query)],
   'wrong-name': (query) => [respond(query, { ...lie, question: question('evil.example.net') }), good(query)],
   'wrong-type': (query) => [respond(query, { ...lie, question: question(query.name, 28) }), good(query)],
@@ -193,7 +193,7 @@ export const hostileBehaviours = {
     answers: [right(query)],
     additional: [optRecord([0, 3, 0, 9, 1])],
   })),
-  // Malformed messages.
+  // Messages that are malformed, or too large.
   oversize: (query, via) => {
     const answers = Array.from({ length: via === 'udp' ? 200 : 1 }, () => right(query));
     return [respond(query, { flags: resolves, answers })];

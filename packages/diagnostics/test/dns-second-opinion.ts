@@ -43,7 +43,7 @@ function recordsOf(stdout: string, section: string): readonly string[] {
   return text === '' ? [] : text.split('\n\n')[0]!.split('\n');
 }
 
-/** Queries with `delv`, which validates the answer itself. @param anchors its trust anchors, in the file's form */
+/** Queries with `delv`, which validates the answer itself. @param anchors the file with its trust anchors */
 export async function delvSays(
   port: number,
   name: string,

@@ -22,7 +22,7 @@ export interface OpensslServerOptions {
   readonly staple?: Buffer;
   /** Loopback address; an IPv6 address is in brackets. */
   readonly host?: string;
-  /** Further arguments of `openssl s_server`; without `-www` it sends no response. */
+  /** Further arguments of `openssl s_server`; without `-www` it sends only the lines that `command` writes. */
   readonly args?: readonly string[];
 }
 

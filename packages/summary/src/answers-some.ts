@@ -4,8 +4,8 @@ import { chanceOfMore, sampleOf } from './chance.ts';
 
 /**
  * True if the target left half or more of its packets in traces that reached it unanswered, at least `lostPackets`, but
- * not all. Counts the packets to its hops, those with the full TTL, and, if any of them was answered, those in groups
- * after the trace.
+ * not all. Counts the packets to its hops, those with the full TTL, and those in groups after the trace unless all of
+ * the latter were unanswered.
  */
 export function answersSome(probeResults: readonly ProbeResult[]): boolean {
   const rows = probeResults.flatMap(({ result }) => {

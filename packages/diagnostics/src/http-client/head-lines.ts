@@ -84,7 +84,7 @@ function trim(text: string): string {
 
 const NAME = 'HTTP';
 const STATUS_LINE = /^(.{0,4}?)(HTTP)(?:\/(\d{1,3}(?:\.\d{1,3})?))?([ \t]+)(\d{3})(?:([ \t])(.*))?$/is;
-/** RFC 9110 section 5.6.2. */
+/** The name of a header is a token (RFC 9110 section 5.6.2). */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
 const CONTROL = /[\u0000-\u0008\u000a-\u001f\u007f]/;

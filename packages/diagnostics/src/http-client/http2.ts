@@ -111,7 +111,7 @@ function headFrames(block: Buffer, isLast: boolean): readonly Buffer[] {
   });
 }
 
-/** RFC 9113 section 6.5.2. */
+/** Identifiers of the settings that the client sends (RFC 9113 section 6.5.2). */
 const [ENABLE_PUSH, INITIAL_WINDOW_SIZE, MAX_HEADER_LIST_SIZE] = [2, 4, 6];
 const DEFAULT_WINDOW = 65_535;
 

@@ -63,7 +63,7 @@ export function classifyPeerError(
   return { code, phase, source: 'target', message };
 }
 
-/** RFC 9113 section 7. */
+/** Error code by which a server asks for the request over HTTP/1.1 (RFC 9113 section 7). */
 export const HTTP_1_1_REQUIRED = 13;
 
 /** The failure of a wait that timed out. */

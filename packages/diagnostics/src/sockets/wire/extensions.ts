@@ -79,7 +79,10 @@ function isMplsStack({ classNumber, subtype }: ExtensionObject): boolean {
   return classNumber === 1 && subtype === 1;
 }
 
-/** RFC 3032 section 2.1: label (20 bits), traffic class (3), bottom of stack (1), TTL (8). */
+/**
+ * The entries of an MPLS label stack (RFC 3032 section 2.1): label (20 bits), traffic class (3), bottom of stack (1),
+ * TTL (8).
+ */
 function stackOf({ payload: bytes }: ExtensionObject): MplsEntry[] {
   const entries: MplsEntry[] = [];
   for (let offset = 0; offset + 4 <= bytes.length; offset += 4) {
@@ -105,7 +108,10 @@ const addressBytes: ReadonlyMap<number, number> = new Map([
   [2, 16],
 ]);
 
-/** RFC 5837 section 4; undefined for another object, an unknown address family, and fields that exceed the object. */
+/**
+ * Reads an Interface Information Object (RFC 5837 section 4); undefined for another object, an unknown address family,
+ * and fields that exceed the object.
+ */
 function interfaceOf({ classNumber, subtype, payload }: ExtensionObject): InterfaceObject | undefined {
   if (classNumber !== INTERFACE_INFORMATION) return undefined;
   let rest = payload;

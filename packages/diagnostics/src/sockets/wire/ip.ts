@@ -26,8 +26,8 @@ export function parseIp(family: Family, bytes: Uint8Array): IpPacket | undefined
 }
 
 /**
- * RFC 791 section 3.1. Undefined for another version, a truncated header, and a fragment other than the first: without
- * a transport header it cannot be assigned.
+ * Parses an IPv4 packet (RFC 791 section 3.1). Undefined for another version, a truncated header, and a fragment other
+ * than the first: without a transport header it cannot be assigned.
  */
 function parseIpv4(bytes: Uint8Array): IpPacket | undefined {
   if (bytes.length < 20 || bytes[0]! >> 4 !== 4) return undefined;

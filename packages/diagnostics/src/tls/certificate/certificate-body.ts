@@ -70,7 +70,7 @@ export function readCertificateBody(der: Uint8Array): CertificateBody {
   };
 }
 
-/** RFC 5280 section 4.2.1.9; `pathLength` is `null` if the extension sets no limit. */
+/** Reads the extension basicConstraints (RFC 5280 section 4.2.1.9); `pathLength` is `null` if it sets no limit. */
 export function basicConstraints(value: Uint8Array): { readonly ca: boolean; readonly pathLength: number | null } {
   const fields = valuesOf(onlyValue(value, tags.sequence).content, 2);
   const ca = fields.some(({ tag, content }) => tag === tags.boolean && content[0] !== 0);
@@ -78,7 +78,7 @@ export function basicConstraints(value: Uint8Array): { readonly ca: boolean; rea
   return { ca, pathLength: length === undefined ? null : length.reduce((sum, byte) => sum * 256 + byte, 0) };
 }
 
-/** The numbers of the bits that are set (RFC 5280 section 4.2.1.3). */
+/** Reads the extension keyUsage (RFC 5280 section 4.2.1.3): the numbers of the bits that are set. */
 export function keyUsages(value: Uint8Array): ReadonlySet<number> {
   const bytes = onlyValue(value, tags.bitString).content.subarray(1);
   return new Set(
@@ -88,7 +88,7 @@ export function keyUsages(value: Uint8Array): ReadonlySet<number> {
 
 const bitNumbers = [0, 1, 2, 3, 4, 5, 6, 7];
 
-/** OIDs of the purposes (RFC 5280 section 4.2.1.12). */
+/** Reads the extension extKeyUsage (RFC 5280 section 4.2.1.12): the OIDs of the purposes. */
 export function extendedKeyUsages(value: Uint8Array): readonly string[] {
   return valuesOf(onlyValue(value, tags.sequence).content, MAX_EXTENSIONS).map(oidOf);
 }

@@ -63,7 +63,7 @@ const nothing = {
 /** Tolerance for the clock of a responder. */
 const CLOCK_SKEW_MS = 5 * 60_000;
 
-/** RFC 5280 section 5.3.1. */
+/** Names of the reasons for a revocation by their numbers (RFC 5280 section 5.3.1). */
 const REASONS: Readonly<Record<number, string>> = {
   0: 'unspecified',
   1: 'keyCompromise',

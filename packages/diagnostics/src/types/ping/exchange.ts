@@ -167,7 +167,7 @@ class PingSession {
 
   private receive(packet: ReceivedPacket): void {
     if (this.isOver) return;
-    // Reading the clock notes a stall, after which the packet may have been read late.
+    // Reading the clock notes a stall, which makes awaited packets doubtful: this reply may have been read late.
     this.clock.now();
     const { plan } = this;
     const message = packet.protocol === 'icmp' ? parseIcmp(plan.target.family, packet.data) : undefined;

@@ -12,7 +12,9 @@ const ORIGIN = 0x80_00_00_00;
 /** Altitude below the reference spheroid from which altitudes count, centimetres. */
 const REFERENCE_ALTITUDE = 10_000_000;
 
-/** RFC 1876 section 2. Only version 0 is defined; others use the form of RFC 3597. */
+/**
+ * Formats the data of a LOC record (RFC 1876 section 2). Only version 0 is defined; others use the form of RFC 3597.
+ */
 export function locationData(data: Reader): string {
   const version = data.u8();
   if (version !== 0) {
@@ -25,7 +27,7 @@ export function locationData(data: Reader): string {
   return `${latitude} ${longitude} ${altitude(data.u32())} ${precisions}`;
 }
 
-/** A decimal digit and a power of ten: centimetres, shown in metres. */
+/** A size or precision, which is stored as a decimal digit and a power of ten in centimetres, in metres. */
 function precision(octet: number): string {
   const [digit, exponent] = [octet >> 4, octet & 0x0f];
   if (digit > 9 || exponent > 9) throw new MessageFormatError('a precision of a LOC record is out of range');

@@ -31,7 +31,10 @@ function hexadecimal(data: Reader): string {
   return hexGroups(some(data));
 }
 
-/** RFC 2874 section 3.1: the bits of an address after a prefix, and the name whose address has those of the prefix. */
+/**
+ * Formats the data of A6 (RFC 2874 section 3.1): the bits of an address after a prefix, and the name whose address has
+ * those of the prefix.
+ */
 function addressPart(data: Reader): string {
   const prefixBits = data.u8();
   if (prefixBits > 128) throw new MessageFormatError('a prefix of an A6 record is longer than an address');

@@ -78,7 +78,10 @@ function joined(...fields: readonly string[]): string {
   return fields.filter((field) => field !== '').join(' ');
 }
 
-/** RFC 4025 section 2.5, RFC 8777 section 4.2.4: nothing, an IPv4 or IPv6 address, or a name. */
+/**
+ * The gateway of IPSECKEY (RFC 4025 section 2.5) or the relay of AMTRELAY (RFC 8777 section 4.2.4): nothing, an IPv4 or
+ * IPv6 address, or a name.
+ */
 function gatewayOf(data: Reader, kind: number): string {
   if (kind === 0) return '.';
   if (kind === 1) return ipv4Text(data.take(4));
@@ -93,7 +96,9 @@ function relay(data: Reader): string {
   return `${precedence} ${bits >> 7} ${bits & 0x7f} ${gatewayOf(data, bits & 0x7f)}`;
 }
 
-/** RFC 8005 section 5: the identity as hexadecimal, the key as base64, and rendezvous servers. */
+/**
+ * Formats the data of HIP (RFC 8005 section 5): the identity as hexadecimal, the key as base64, and rendezvous servers.
+ */
 function hostIdentity(data: Reader): string {
   const identityBytes = data.u8();
   const algorithm = data.u8();
@@ -110,7 +115,10 @@ function hostIdentity(data: Reader): string {
 const IPV4 = 1;
 const IPV6 = 2;
 
-/** RFC 3123 section 5. With an unknown address family, the record uses the form of RFC 3597. */
+/**
+ * Formats the prefixes of APL (RFC 3123 section 5). With an unknown address family, the record uses the form of RFC
+ * 3597.
+ */
 function prefixes(data: Reader): string {
   const bytes = data.rest();
   const items = createReader(bytes);

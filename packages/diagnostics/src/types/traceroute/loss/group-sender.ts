@@ -148,7 +148,8 @@ export class GroupSender {
   }
 
   private receive(received: ReceivedPacket): void {
-    // Reading the clock notes a stall, after which the packet may have been read late.
+    // Reading the clock notes a stall of the probe, which leaves out the awaited packets: this answer may have been
+    // read late.
     this.clock.now();
     const match = this.flows.flows[this.asked.flow]!.flow.match(received);
     if (match === undefined) return;

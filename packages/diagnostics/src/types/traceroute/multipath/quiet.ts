@@ -7,8 +7,9 @@ import { isFull, type TracePacket } from '../probing/trace.ts';
 const REFILL_MS = 1_000;
 
 /**
- * The packets whose loss a rate limit does not explain: no router answered a packet that was sent within `REFILL_MS`
- * before. All routers count, since nothing tells to which one a lost packet went.
+ * The packets whose loss a rate limit does not explain: no packet that was sent within `REFILL_MS` before was answered
+ * by an ICMP error. The errors of all routers and of the target count, since nothing tells to which one a lost packet
+ * went.
  *
  * @param packets in sending order
  */

@@ -13,7 +13,10 @@ export interface TraceLimits {
 /** Number of silent hops after the last answer that are probed as often as all others. */
 export const GAP_LIMIT = 5;
 
-/** Additional packets for a silent hop before the target, which may be the target's hop if packets were lost. */
+/**
+ * Additional packets for each hop of `doubtfulHops`, such as a silent one before the target: packets that the target
+ * left unanswered may make its own hop look like that.
+ */
 const DOUBT_QUERIES = 5;
 
 /** Knowledge about the path of one flow. */

@@ -205,7 +205,7 @@ class ProbeLoop {
 
   private receive(flow: number, received: ReceivedPacket): void {
     if (this.isOver) return;
-    // Reading the clock notes a stall, after which the packet may have been read late.
+    // Reading the clock notes a stall, which makes awaited packets doubtful: this answer may have been read late.
     this.clock.now();
     const { packets, plan } = this;
     const match = plan.flows[flow]!.flow.match(received);

@@ -30,7 +30,9 @@ export interface TracePacket {
   readonly round?: number;
   /** Number of answers after the first that count (`takeAnswer`). */
   duplicates?: number;
-  /** True if an answer came after more than `MAX_WAIT_MS`, which does not count. */
+  /**
+   * True if an answer came after more than `MAX_WAIT_MS`: in rounds and in a search for all paths it does not count.
+   */
   isLate?: boolean;
 }
 

@@ -16,7 +16,9 @@ export interface End {
   readonly routerAt: (ttl: number) => string | undefined;
 }
 
-/** Written as loops for speed, because it is called after every packet and every answer. */
+/**
+ * Finds where the path of a flow ends. Written as loops for speed, because it is called after every packet and answer.
+ */
 export function endOf(own: readonly TracePacket[], limits: Limits, packets: readonly TracePacket[]): End {
   let lastExpired = 0;
   let reached = false;

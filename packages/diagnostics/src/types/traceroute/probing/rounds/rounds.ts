@@ -187,7 +187,7 @@ class Rounds {
 
   private receive(received: ReceivedPacket): void {
     if (this.isOver) return;
-    // Reading the clock notes a stall, after which the packet may have been read late.
+    // Reading the clock notes a stall, which makes awaited packets doubtful: this answer may have been read late.
     this.clock.now();
     const { trace, plan } = this;
     const match = plan.flows[0]!.flow.match(received);
