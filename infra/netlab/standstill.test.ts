@@ -12,37 +12,43 @@ import { ipv4, ipv6, networks } from './topology.ts';
 const STOPPED_MS = 4_000;
 const ROUNDS = 9;
 const missing = netlabMissing();
-const itInLab = itNeeding(missing, process.env['CI']);
+// Concurrent: each case has its own process of checks.
+const itInLab = itNeeding(missing, process.env['CI'], 'concurrent');
 
 const addresses = [ipv4(networks.distant, 99), ipv6(networks.distant, 99)];
 const traces = addresses.flatMap((host) => ['icmp', 'udp', 'tcp'].map((protocol) => ({ host, protocol })));
 
 describe('a probe that stands still', () => {
   let lab: Netlab | undefined;
-  let runner: CheckRunner;
+  const runners: CheckRunner[] = [];
+  const startRunner = async (): Promise<CheckRunner> => {
+    const runner = startCheckRunner(lab!);
+    runners.push(runner);
+    await runner.run({ ...order, type: 'ping', host: addresses[0]!, options: { count: 1 } });
+    return runner;
+  };
 
   beforeAll(async () => {
     if (missing !== null) return;
     lab = await createNetlab();
-    runner = startCheckRunner(lab);
-    await runner.run({ ...order, type: 'ping', host: addresses[0]!, options: { count: 1 } });
   });
 
   afterAll(async () => {
     if (lab === undefined) return;
-    await runner.stop();
+    await Promise.all(runners.map((runner) => runner.stop()));
     lab.remove();
   });
 
   const stopped = {
-    'its packet process': (): number[] => childrenOf(runner.pid),
-    'its agent': (): number[] => [runner.pid],
-    both: (): number[] => [runner.pid, ...childrenOf(runner.pid)],
+    'its packet process': (pid: number): number[] => childrenOf(pid),
+    'its agent': (pid: number): number[] => [pid],
+    both: (pid: number): number[] => [pid, ...childrenOf(pid)],
   };
   const cases = Object.entries(stopped).map(([what, pidsOf]) => ({ what, pidsOf }));
 
   for (const { what, pidsOf } of cases)
     itInLab(`loses no packet, as ping loses none at the same time: ${what}`, async () => {
+      const runner = await startRunner();
       const running = Promise.all([
         ...traces.map(({ host, protocol }) =>
           runner.run({ ...order, type: 'traceroute', host, options: { rounds: ROUNDS, protocol } }),
@@ -53,7 +59,7 @@ describe('a probe that stands still', () => {
       ]);
       const pings = addresses.map((host) => lab!.run('probe', 'ping', '-n', '-c', '10', host));
       await sleep(3_300);
-      const pids = pidsOf();
+      const pids = pidsOf(runner.pid);
       expect(pids.length).toBeGreaterThan(0);
       for (const pid of pids) process.kill(pid, 'SIGSTOP');
       await sleep(STOPPED_MS);
@@ -74,6 +80,7 @@ describe('a probe that stands still', () => {
     });
 
   itInLab('counts nothing that a packet process did not send before it was killed', async () => {
+    const runner = await startRunner();
     const running = Promise.all(
       traces.map(({ host, protocol }) =>
         runner.run({ ...order, type: 'traceroute', host, options: { rounds: ROUNDS, protocol } }),

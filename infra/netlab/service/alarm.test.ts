@@ -6,7 +6,8 @@ import { netlabMissing } from '../netlab.ts';
 import { BROKEN, CORE, ONWARD, openAlarmLab, type AlarmLab } from './alarm.ts';
 
 const missing = netlabMissing() ?? (await packagesMissing(['nftables']));
-const itInNetlab = itNeeding(missing, process.env['CI']);
+// Concurrent: each fault has its own monitor.
+const itInNetlab = itNeeding(missing, process.env['CI'], 'concurrent');
 
 // Allows for a busy machine.
 jest.setTimeout(600_000);

@@ -25,7 +25,14 @@ export interface BuiltAlarm {
  */
 export const CORE = '62.65.3.2';
 export const [ONWARD, BROKEN] = ['77.73.5.2', '78.46.5.2'] as const;
-const TARGET = '185.15.9.9';
+/** The target has an address for each fault, so that all of them can be there at the same time. */
+const TARGETS: Readonly<Record<Fault, string>> = {
+  silence: '185.15.9.9',
+  loss: '185.15.9.10',
+  filter: '185.15.9.11',
+  resets: '185.15.9.12',
+  refusal: '185.15.9.13',
+};
 const PORT = 443;
 const [WORKS, FAILS] = ['62.65.1.9', '62.65.2.9'] as const;
 
@@ -37,7 +44,7 @@ const links = [
   `core 78.46.5.1 y ${BROKEN}`,
   'x 77.73.6.1 exit 77.73.6.2',
   'y 78.46.6.1 exit 78.46.6.2',
-  `exit 185.15.9.1 target ${TARGET}`,
+  `exit 185.15.9.1 target ${TARGETS.silence}`,
 ];
 
 const routes = [
@@ -56,17 +63,29 @@ const routes = [
   `exit: route add 62.65.2.0/24 via 78.46.6.1`,
   'exit: route add 62.65.3.0/24 via 77.73.6.1',
   'target: route add default via 185.15.9.1',
+  ...Object.values(TARGETS)
+    .slice(1)
+    .map((address) => `target: address add ${address}/32 dev lo`),
 ];
 
 const common = { every: '10s', alarm: { when: '1 of 2', for: 1 } };
 const probes = ['works', 'fails'];
-const monitors = {
-  target: {
-    ...common,
-    check: { type: 'ping', host: TARGET, probes, options: { count: 10, interval: 200 } },
-    expect: { maxLoss: 0.15 },
-  },
-  port: { ...common, check: { type: 'tcp', host: TARGET, port: PORT, probes } },
+const pinged = (fault: Fault): object => ({
+  ...common,
+  check: { type: 'ping', host: TARGETS[fault], probes, options: { count: 10, interval: 200 } },
+  expect: { maxLoss: 0.15 },
+});
+const connected = (fault: Fault): object => ({
+  ...common,
+  check: { type: 'tcp', host: TARGETS[fault], port: PORT, probes },
+});
+/** A monitor for each fault, with its name. */
+const monitors: Readonly<Record<Fault, object>> = {
+  silence: pinged('silence'),
+  loss: pinged('loss'),
+  filter: connected('filter'),
+  resets: connected('resets'),
+  refusal: connected('refusal'),
 };
 
 export interface AlarmLab {
@@ -85,31 +104,27 @@ export async function openAlarmLab(): Promise<AlarmLab> {
     void lab.run(node, 'env', library, tools.program('nft'), commands);
   return {
     alarm: async (fault) => {
-      const { node, monitor, rule } = faults[fault];
-      await untilState(lab, monitor, 'ok');
-      nft(
-        node,
-        `table ip fault {\n chain c {\n type filter hook forward priority 0;\n ip saddr ${FAILS} ${rule}\n}\n}`,
-      );
+      const { node, rule } = faults[fault];
+      await untilState(lab, fault, 'ok');
+      const packets = `ip saddr ${FAILS} ip daddr ${TARGETS[fault]}`;
+      nft(node, `table ip ${fault} {\n chain c {\n type filter hook forward priority 0;\n ${packets} ${rule}\n}\n}`);
       try {
-        return await alarmOf(lab, monitor);
+        return await alarmOf(lab, fault);
       } finally {
-        nft(node, 'delete table ip fault');
+        nft(node, `delete table ip ${fault}`);
       }
     },
     close: lab.close,
   };
 }
 
-/** Rule of a router, and the monitor that it concerns. */
-const faults: Readonly<
-  Record<Fault, { readonly node: string; readonly monitor: keyof typeof monitors; readonly rule: string }>
-> = {
-  silence: { node: 'y', monitor: 'target', rule: 'drop' },
-  loss: { node: 'y', monitor: 'target', rule: 'numgen random mod 100 < 60 drop' },
-  filter: { node: 'y', monitor: 'port', rule: `tcp dport ${PORT} drop` },
-  resets: { node: 'exit', monitor: 'port', rule: `tcp dport ${PORT} reject with tcp reset` },
-  refusal: { node: 'core', monitor: 'port', rule: `tcp dport ${PORT} reject with icmp type admin-prohibited` },
+/** What a router does to the packets of `fails`. */
+const faults: Readonly<Record<Fault, { readonly node: string; readonly rule: string }>> = {
+  silence: { node: 'y', rule: 'drop' },
+  loss: { node: 'y', rule: 'numgen random mod 100 < 60 drop' },
+  filter: { node: 'y', rule: `tcp dport ${PORT} drop` },
+  resets: { node: 'exit', rule: `tcp dport ${PORT} reject with tcp reset` },
+  refusal: { node: 'core', rule: `tcp dport ${PORT} reject with icmp type admin-prohibited` },
 };
 
 const LOOKS_EVERY_MS = 200;

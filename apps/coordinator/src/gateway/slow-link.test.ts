@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { createGatewayLoop, type AgentLoop, type JobRunner, type RunnerLink } from '@vantage/agent-loop';
 import { MAX_RESULT_BYTES } from '@vantage/contract';
-import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 
 import { until } from '../../test/core-bed.ts';
@@ -34,11 +34,10 @@ beforeAll(async () => {
   test = await startGatewayBed();
 });
 
-afterEach(async () => {
+afterAll(async () => {
   for (const close of closers.splice(0)) await close();
+  await test.stop();
 });
-
-afterAll(() => test.stop());
 
 /** Forwards to a port of this machine; all connections together send and receive at these rates. */
 async function startSlowProxy(port: number, { up, down }: Rates): Promise<SlowProxy> {
@@ -137,7 +136,8 @@ async function startSlowAgent(probe: string, rates: Partial<Rates>): Promise<Slo
   return { outlet: link!.outlet, lines, ran, sentBytes: proxy.bytes };
 }
 
-it('an agent on a slow connection sends a screenshot once, keeps its connection, and results overtake it', async () => {
+// Concurrent: each waits for its own link.
+it.concurrent('an agent on a slow connection sends a screenshot once, keeps its connection, and results overtake it', async () => {
   const { outlet, lines, sentBytes } = await startSlowAgent('slow-1', { up: MODEM });
   const deadlineAt = Date.now() + 600_000;
   const order: string[] = [];
@@ -157,7 +157,7 @@ it('an agent on a slow connection sends a screenshot once, keeps its connection,
   expect(sentBytes()).toBeLessThan(SCREENSHOT_BYTES * 1.2);
 });
 
-it('a result that takes longer than a silent connection is kept is sent once, over the same connection', async () => {
+it.concurrent('a result that takes longer than a silent connection is kept is sent once, over the same connection', async () => {
   const { outlet, lines, sentBytes } = await startSlowAgent('slow-2', { up: SLOWEST });
   const text = randomBytes(MAX_RESULT_BYTES).toString('base64url');
   const data = JSON.stringify({ text: text.slice(0, MAX_RESULT_BYTES - 100) });
@@ -170,7 +170,7 @@ it('a result that takes longer than a silent connection is kept is sent once, ov
   expect(sentBytes()).toBeLessThan(MAX_RESULT_BYTES);
 });
 
-it('a job that takes longer than a silent gateway is kept arrives once, over the same connection', async () => {
+it.concurrent('a job that takes longer than a silent gateway is kept arrives once, over the same connection', async () => {
   const { lines, ran } = await startSlowAgent('slow-3', { down: SLOWEST });
   await until(async () =>
     (await test.bed.core.knownProbes()).some(({ record, alive }) => record.id === 'slow-3' && alive),
