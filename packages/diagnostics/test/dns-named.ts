@@ -59,6 +59,7 @@ function configuration(
     const [flags, protocol, algorithm, ...base64] = key.split(' ');
     return [`  "${zone}" static-key ${flags} ${protocol} ${algorithm} "${base64.join('')}";`];
   });
+  // The root is included, so that only servers on loopback are queried.
   return `
 tls local { cert-file "${folder}/certificate.pem"; key-file "${folder}/key.pem"; };
 options {
@@ -82,6 +83,6 @@ controls { };
 trust-anchors {
 ${anchors.join('\n')}
 };
-${zones.map(({ zone }) => `zone "${zone}" { type forward; forward only; forwarders { 127.0.0.1 port ${authorityPort}; }; };`).join('\n')}
+${[...zones.map(({ zone }) => zone), '.'].map((zone) => `zone "${zone}" { type forward; forward only; forwarders { 127.0.0.1 port ${authorityPort}; }; };`).join('\n')}
 `;
 }

@@ -1,13 +1,13 @@
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { afterAll, describe, expect } from '@jest/globals';
 import { packagesMissing } from '@vantage/test-support/debian-packages';
 import { dig, digMissing } from '@vantage/test-support/dns/dig';
 import { startKnot } from '@vantage/test-support/dns/knot';
 import { testContext } from '@vantage/test-support/context';
-import { startDnsServer, type DnsServer } from '@vantage/test-support/dns/server';
+import { startDnsServer } from '@vantage/test-support/dns/server';
 import { FLAGS, respond, wireName, type WireQuery } from '@vantage/test-support/dns/wire';
 import { itNeeding } from '@vantage/test-support/needs';
 
-import { startUnbound, type NameServerDaemon } from '../../../test/dns-daemons.ts';
+import { startUnbound } from '../../../test/dns-daemons.ts';
 import { signZone } from '../../../test/dns-signed-by-hand.ts';
 import { patientWaits } from '../../../test/patient-waits.ts';
 import type { Failure } from '@vantage/contract';
@@ -15,9 +15,22 @@ import type { dns } from './contract.ts';
 import { runDns } from './run.ts';
 
 const missing = (await packagesMissing(['unbound'])) ?? (await digMissing());
-const itWithUnbound = itNeeding(missing, process.env['CI']);
+// Concurrent: each resolver has its own name servers.
+const itWithUnbound = itNeeding(missing, process.env['CI'], 'concurrent');
 const noServers = missing ?? (await packagesMissing(['knot', 'knot-dnsutils'], ['bind9']));
-const itWithServers = itNeeding(noServers, process.env['CI']);
+const itWithServers = itNeeding(noServers, process.env['CI'], 'concurrent');
+
+const stops: (() => Promise<void>)[] = [];
+
+afterAll(async () => {
+  for (const stop of stops.splice(0).toReversed()) await stop();
+});
+
+const started = async <D extends { readonly stop: () => Promise<void> }>(starting: Promise<D>): Promise<D> => {
+  const daemon = await starting;
+  stops.push(daemon.stop);
+  return daemon;
+};
 
 const SOA = {
   name: 'example.',
@@ -25,31 +38,24 @@ const SOA = {
   data: Uint8Array.from([...wireName('ns.example'), ...wireName('host.example'), ...Buffer.alloc(20, 1)]),
 };
 
-/** True while the server of `example.` is silent about every name; it always is about `silent.example.`. */
-let isAway = false;
 function answer(query: WireQuery): readonly Uint8Array[] {
-  if (isAway || query.name.endsWith('silent.example.')) return [];
+  if (query.name.endsWith('silent.example.')) return [];
   if (query.name !== 'example.') return [respond(query, { flags: FLAGS.aa, rcode: 3, authority: [SOA] })];
   const isSoa = query.type === SOA.type;
   return [respond(query, { flags: FLAGS.aa, ...(isSoa ? { answers: [SOA] } : { authority: [SOA] }) })];
 }
 
-let authority: DnsServer | undefined;
-let unbound: NameServerDaemon | undefined;
-
-beforeAll(async () => {
-  if (missing !== null) return;
-  authority = await startDnsServer(answer);
-  unbound = await startUnbound({ authorityPort: authority.port, zones: { 'example.': null } });
-});
-
-afterAll(async () => {
-  await unbound?.stop();
-  await authority?.close();
-});
+/** An unbound whose server of `example.` is silent about `silent.example.`, and about every name once it is away. */
+async function startUnsigned(): Promise<{ readonly port: number; readonly goAway: () => void }> {
+  let isAway = false;
+  const authority = await startDnsServer((query) => (isAway ? [] : answer(query)));
+  stops.push(() => authority.close());
+  const { port } = await started(startUnbound({ authorityPort: authority.port, zones: { 'example.': null } }));
+  return { port, goAway: () => void (isAway = true) };
+}
 
 /** Failure of a dns check of the name over the unbound at this port; null if it has none. */
-async function failureAt(host: string, port = unbound!.port): Promise<Failure | null> {
+async function failureAt(host: string, port: number): Promise<Failure | null> {
   const flags = { dnssecOk: false, checkingDisabled: false, recursionDesired: true, nsid: false, trace: false };
   // Unbound tries silent servers for longer than this.
   const waits = { ...patientWaits, oneMs: [1_500], uncheckedMs: 20_000 };
@@ -62,32 +68,22 @@ async function failureAt(host: string, port = unbound!.port): Promise<Failure | 
   return outcome.error;
 }
 
-describe('a resolver (unbound) that waits for name servers', () => {
-  itWithUnbound('of one name answers about others', async () => {
-    isAway = false;
+describe('a resolver (unbound)', () => {
+  itWithUnbound('that waits for name servers of one name answers about others', async () => {
+    const { port } = await startUnsigned();
 
-    expect(await failureAt('a.silent.example')).toMatchObject({ code: 'dns_servers_silent', source: 'resolver' });
+    expect(await failureAt('a.silent.example', port)).toMatchObject({
+      code: 'dns_servers_silent',
+      source: 'resolver',
+    });
   });
 
-  itWithUnbound('of every name, as without a network, says nothing about this one', async () => {
-    isAway = true;
+  itWithUnbound('that waits for those of every name, as without a network, says nothing about this one', async () => {
+    const { port, goAway } = await startUnsigned();
+    goAway();
 
-    expect(await failureAt('b.silent.example')).toMatchObject({ code: 'timed_out' });
+    expect(await failureAt('b.silent.example', port)).toMatchObject({ code: 'timed_out' });
   });
-});
-
-describe('a resolver (unbound) that may deny names from cached NSEC records', () => {
-  const stops: (() => Promise<void>)[] = [];
-
-  afterAll(async () => {
-    for (const stop of stops.splice(0).toReversed()) await stop();
-  });
-
-  const started = async <D extends { readonly stop: () => Promise<void> }>(starting: Promise<D>): Promise<D> => {
-    const daemon = await starting;
-    stops.push(daemon.stop);
-    return daemon;
-  };
 
   /** A name for each first letter, so that no cached NSEC record covers all made-up names. */
   const letters = Array.from({ length: 36 }, (_, index) => index.toString(36));
@@ -105,35 +101,44 @@ describe('a resolver (unbound) that may deny names from cached NSEC records', ()
     return { knot, resolver };
   };
 
-  itWithServers('and reaches the top-level domain finds the servers of the name silent', async () => {
-    const { resolver } = await startLab();
+  itWithServers(
+    'that may deny names from cached NSEC records and reaches the top-level domain finds the servers of the name silent',
+    async () => {
+      const { resolver } = await startLab();
 
-    expect(await failureAt('a.silent.example', resolver.port)).toMatchObject({ code: 'dns_servers_silent' });
-  });
+      expect(await failureAt('a.silent.example', resolver.port)).toMatchObject({ code: 'dns_servers_silent' });
+    },
+  );
 
-  itWithServers('and is cut off from the network says nothing about the name', async () => {
-    const { knot, resolver } = await startLab();
-    const gaps = letters.flatMap((letter) => [`${letter}0.example`, `${letter}zz.example`]);
-    await dig(
-      resolver.port,
-      gaps.map((name) => [name, 'A']),
-    );
-    process.kill(knot.pid, 'SIGSTOP');
-    const [denied] = await dig(resolver.port, [['never-asked.example', 'A']]);
-    const failure = await failureAt('a.example', resolver.port);
-    process.kill(knot.pid, 'SIGCONT');
+  itWithServers(
+    'that may deny names from cached NSEC records and is cut off from the network says nothing about the name',
+    async () => {
+      const { knot, resolver } = await startLab();
+      const gaps = letters.flatMap((letter) => [`${letter}0.example`, `${letter}zz.example`]);
+      await dig(
+        resolver.port,
+        gaps.map((name) => [name, 'A']),
+      );
+      process.kill(knot.pid, 'SIGSTOP');
+      const [denied] = await dig(resolver.port, [['never-asked.example', 'A']]);
+      const failure = await failureAt('a.example', resolver.port);
+      process.kill(knot.pid, 'SIGCONT');
 
-    expect(denied).toMatchObject({ rcode: 'NXDOMAIN' });
-    expect(failure).toMatchObject({ code: 'timed_out' });
-  });
+      expect(denied).toMatchObject({ rcode: 'NXDOMAIN' });
+      expect(failure).toMatchObject({ code: 'timed_out' });
+    },
+  );
 
-  itWithServers('and fails for the servers of the name reports the name', async () => {
-    const { resolver } = await startLab((query) => [respond(query, { rcode: 2 })]);
+  itWithServers(
+    'that may deny names from cached NSEC records and fails for the servers of the name reports the name',
+    async () => {
+      const { resolver } = await startLab((query) => [respond(query, { rcode: 2 })]);
 
-    expect(await failureAt('a.silent.example', resolver.port)).toMatchObject({ code: 'dns_servfail' });
-  });
+      expect(await failureAt('a.silent.example', resolver.port)).toMatchObject({ code: 'dns_servfail' });
+    },
+  );
 
-  itWithServers('and fails for every name reports itself', async () => {
+  itWithServers('that may deny names from cached NSEC records and fails for every name reports itself', async () => {
     const { knot, resolver } = await startLab((query) => [respond(query, { rcode: 2 })]);
     process.kill(knot.pid, 'SIGKILL');
 

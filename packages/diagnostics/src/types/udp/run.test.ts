@@ -1,7 +1,7 @@
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { resultSchema, type Failure, type ParamsOf } from '@vantage/contract';
 import { Value } from 'typebox/value';
 
@@ -20,8 +20,8 @@ type UdpParams = ParamsOf<typeof udp>;
 
 const sockets: Socket[] = [];
 
-afterEach(() => {
-  for (const socket of sockets.splice(0)) socket.close();
+afterAll(() => {
+  for (const socket of sockets) socket.close();
 });
 
 describe('a udp check', () => {
@@ -49,7 +49,7 @@ describe('a udp check', () => {
     expect(problemsOf(outcome)).toEqual([]);
   });
 
-  it('shows what it sends, and each attempt as it is answered or given up', async () => {
+  it.concurrent('shows what it sends, and each attempt as it is answered or given up', async () => {
     const server = await listen((_bytes, from) =>
       server.received.length <= DATAGRAM_WAITS_MS.length ? undefined : server.socket.send('x', from.port, from.address),
     );
@@ -122,7 +122,7 @@ describe('a udp check', () => {
     expect(problemsOf(outcome)).toEqual([]);
   });
 
-  it('sends again until something comes, from another port each time', async () => {
+  it.concurrent('sends again until something comes, from another port each time', async () => {
     const ports = new Set<number>();
     const server = await listen((_bytes, from) => {
       ports.add(from.port);
@@ -137,7 +137,7 @@ describe('a udp check', () => {
     expect(ports.size).toBe(3);
   });
 
-  it('takes a lost datagram for no silence of the port: an attempt sends it again', async () => {
+  it.concurrent('takes a lost datagram for no silence of the port: an attempt sends it again', async () => {
     const server = await listen((_bytes, from) => {
       if (server.received.length > 1) server.socket.send('x', from.port, from.address);
     });
@@ -149,7 +149,7 @@ describe('a udp check', () => {
     expect(server.received.map(String)).toEqual(['hello', 'hello']);
   });
 
-  it('hears an answer to the last datagram as late as one to the first', async () => {
+  it.concurrent('hears an answer to the last datagram as late as one to the first', async () => {
     const server = await listen((_bytes, from) => {
       if (server.received.length < DATAGRAM_WAITS_MS.length) return;
       setTimeout(() => server.socket.send('x', from.port, from.address), DATAGRAM_WAITS_MS.at(-1)! + 300);
@@ -161,7 +161,7 @@ describe('a udp check', () => {
     expect(outcome.rt).toBeGreaterThan(DATAGRAM_WAITS_MS.at(-1)!);
   });
 
-  it('sends a silent port as many datagrams as are counted for it, in its budget less three seconds', async () => {
+  it.concurrent('sends a silent port as many datagrams as are counted for it, in its budget less three seconds', async () => {
     const checks = [1, 3].map(async (attempts) => {
       const server = await listen();
       const asked = params(server.port, { attempts });
@@ -191,7 +191,7 @@ describe('a udp check', () => {
     expect(server.received).toHaveLength(1);
   });
 
-  it('counts a late answer as the answer to the datagram that it is for', async () => {
+  it.concurrent('counts a late answer as the answer to the datagram that it is for', async () => {
     let first: RemoteInfo | undefined;
     const server = await listen((_bytes, from) => {
       first ??= from;
@@ -217,7 +217,7 @@ describe('a udp check', () => {
     expect(outcome.response).toBe(Buffer.from('truth').toString('base64'));
   });
 
-  it('does not say that nothing came back at all if answers come from another port, as those of TFTP', async () => {
+  it.concurrent('does not say that nothing came back at all if answers come from another port, as those of TFTP', async () => {
     const stranger = createSocket('udp4');
     sockets.push(stranger);
     const server = await listen((_bytes, from) => stranger.send('answer', from.port, from.address));
@@ -386,7 +386,7 @@ describe('a udp check of a probe with raw sockets', () => {
     expect(outcome).toMatchObject({ state: 'closed', icmp: { type: 3, code: 3, from: null }, icmpUnread: true });
   });
 
-  it('awaits a later datagram for as long as the answer to an earlier one took', async () => {
+  it.concurrent('awaits a later datagram for as long as the answer to an earlier one took', async () => {
     let first: RemoteInfo | undefined;
     const server = await listen((_bytes, from) => {
       first ??= from;
