@@ -147,7 +147,8 @@ describe('the core and a Redis that goes away', () => {
     await report(bed.redis, 'fra-1', id, success('alive'));
 
     expect((await bed.read(id, PATIENT_MS)).results['fra-1']).toMatchObject({ said: 'alive' });
-    // Clients get an error within two seconds.
+    // The reply timeout of a command is shorter than the 1,850 ms that a request may wait for Redis, so that a client
+    // gets its error within two seconds.
     expect(bed.core.rateLimitRedis.options.commandTimeout).toBeLessThan(1_850);
   });
 

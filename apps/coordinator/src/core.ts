@@ -37,7 +37,7 @@ export interface Core extends Omit<CheckService, 'scripts' | 'tasks'> {
   readonly openGateway: (origin: string) => Gateway;
   /** Stores the service's public URL in Redis for the operator's commands. */
   readonly announceUrl: (url: string) => void;
-  /** The probes as of the last refresh; none if they cannot be read. Never rejects. */
+  /** The probes, as of a refresh at most 1.5 s ago; none if they cannot be read. Never rejects. */
   readonly knownProbes: () => Promise<readonly KnownProbe[]>;
   /** Never rejects: if the probes cannot be read, none counts as healthy. */
   readonly ready: () => Promise<{
@@ -50,7 +50,10 @@ export interface Core extends Omit<CheckService, 'scripts' | 'tasks'> {
     /** Background tasks whose current run has taken about ten seconds or more. */
     readonly stalledTasks: readonly string[];
   }>;
-  /** A connection for the counters of rate limits: commands fail at once while Redis is unavailable. */
+  /**
+   * A connection for the counters of rate limits: commands fail at once without a connection, and after a timeout if
+   * Redis does not answer.
+   */
   readonly rateLimitRedis: Redis;
   /** Stops background tasks and closes the connections; each wait has a limit. */
   readonly close: () => Promise<void>;

@@ -212,7 +212,7 @@ describe('a connection with several requests', () => {
     await start({}, held.promise);
     const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
     const { answer } = talk(`${get('/one')}${get('/two')}not HTTP at all\r\n\r\n`);
-    // By then the server has read what an earlier connection sent.
+    // When this is answered, the server has also read what the earlier connection sent.
     await talk('not HTTP at all\r\n\r\n').answer;
     held.resolve();
 
@@ -283,7 +283,7 @@ describe('a connection with several requests', () => {
     const upgrade = 'Host: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n';
     const agent = talk(`${first}GET /agent HTTP/1.1\r\n${upgrade}Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n`);
     const tunnel = talk(`${first}CONNECT evil.example:443 HTTP/1.1\r\nHost: evil.example:443\r\n\r\n`);
-    // By then the server has read what earlier connections sent.
+    // When this is answered, the server has also read what the earlier connections sent.
     await talk('not HTTP at all\r\n\r\n').answer;
     held.resolve();
 

@@ -123,7 +123,8 @@ export async function startServer(
  * Prepares `Connection: close` for all responses of a server that closes: without it, a client may send its next
  * request on a connection that is being closed.
  *
- * @returns the listener to use, and a function that adds the header to current and later responses
+ * @returns the listener to use, and a function that adds the header to later responses, and to current ones whose
+ * headers are not sent yet
  */
 function closeAfterAnswers(listener: RequestListener): { listener: RequestListener; sayClosing: () => void } {
   const open = createLiveList<ServerResponse>();
@@ -152,7 +153,10 @@ function asksForWebSocket({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
 }
 
-/** Bounds the connections of each client; IPv6 clients are counted by /64, as in the rate limits. */
+/**
+ * Bounds the connections of each client; an IPv6 client is a /64, as in the rate limits, and wider networks are not
+ * counted here.
+ */
 function boundConnections(server: Server, limit: number): void {
   const open = new Map<string, number>();
   server.on('connection', (socket) => {

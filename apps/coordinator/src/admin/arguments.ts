@@ -117,7 +117,7 @@ const optionsOf = {
 
 type Values = Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
 
-/** Options of a command. */
+/** Reads the given options of a command by their names; one that was not given is undefined, empty or false. */
 interface Options {
   readonly text: (name: string) => string | undefined;
   readonly texts: (name: string) => readonly string[];

@@ -23,8 +23,8 @@ import { ensureTls, readCa } from './tls/tls-folder.ts';
  * Runs an operator command on probes and the Redis users of their agents.
  *
  * @param args the command (`invite`, `approve`, `offer`, `metrics`, `suspend`, `resume`, `add`, `rotate`, `enable`,
- *   `remove`, `list`, `tls`) and its arguments
- * @returns the exit code: 0 success, 1 failure or nothing to do, 2 invalid arguments
+ * `remove`, `list`, `tls`) and its arguments
+ * @returns the exit code: 0 success, 1 if a part failed or there is no such probe, user or agent, 2 invalid arguments
  */
 export async function runProbeAdmin(
   args: readonly string[],
@@ -169,8 +169,8 @@ async function endSuspension(parts: AdminParts, id: string): Promise<AdminResult
 }
 
 /**
- * Removes the agent's key and, if this login may, its Redis user first: then the agent no longer writes to the probe's
- * keys.
+ * Removes a probe: first the agent's key and, if this login may, its Redis user, so that the agent no longer writes to
+ * the probe's keys; then its waiting jobs and its record.
  */
 async function remove(parts: AdminParts, id: string): Promise<AdminResult> {
   const hadAgent = await forgetAgent(parts.redis, id);

@@ -11,8 +11,8 @@ import { readKnownProbes } from './known-probes.ts';
 import type { AdminResult } from './output.ts';
 
 /**
- * Returns a line for each probe: its record, agent and metrics address. `data` also has its Redis user and the state of
- * that user on each node.
+ * Returns a line for each probe: its record, agent and metrics address. `data` also has the name of its Redis user, why
+ * coordinators disabled that user, and its state on each node.
  */
 export async function listRecords({ redis, nodes, unreachable, limited }: AdminParts): Promise<AdminResult> {
   const addresses = await readMetricsAddresses(redis);

@@ -11,7 +11,10 @@ export interface FinalResult {
    * milliseconds since the epoch by the clock of Redis.
    */
   readonly writtenAtMs: number;
-  /** Time from reading the stream entry or the notification to the commit, milliseconds. */
+  /**
+   * Time of the commit, milliseconds: from when the entry or the notification was decoded, without the wait for
+   * registrations of addresses.
+   */
   readonly tookMs: number;
   /** Span context of the agent, if the check is traced. */
   readonly traceparent: string | undefined;

@@ -37,9 +37,9 @@ import { WithdrawnProbes } from './withdrawn-probes.ts';
 const EXPIRE_EVERY_MS = TICK_MS;
 /** Interval of polls for suspended and removed probes. */
 const WITHDRAWN_EVERY_MS = TICK_MS;
-/** Notifications can be lost, so every stream known to have entries is also read at this interval. */
+/** Interval at which the probe list is read, and every stream known to have entries: notifications can be lost. */
 const DRAIN_EVERY_MS = 1_000;
-/** Interval at which the probes that take screenshots are checked for liveness. */
+/** Interval at which screenshots are passed on whose probe went offline, and overdue ones are given up. */
 const WATCH_EVERY_MS = 1_000;
 /**
  * Every n-th read of the probe list also claims stream entries that some coordinator read but has not acknowledged for

@@ -54,7 +54,8 @@ export interface EarlyStart {
 /** Checks as the HTTP layer and monitors use them. */
 export interface Checks {
   /**
-   * Selects probes, calls `admit`, writes the record and enqueues one job per online probe, and one for a screenshot.
+   * Selects probes, calls `admit`, writes the record and enqueues one job per online probe and, if the request asks for
+   * one, a job for a screenshot.
    *
    * @param client digest of the client to whose budget the results count; `monitors` for all monitors
    * @param id given if another coordinator may have started the same check; it is started once only

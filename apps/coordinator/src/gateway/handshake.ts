@@ -92,7 +92,7 @@ function faultOfHello(frame: Frame, message: AgentMessage | undefined): string {
 
 function receiveHello(socket: AgentSocket, nonce: string): Promise<AgentHello | AttemptEnd> {
   return new Promise((resolve) => {
-    // After a stall of the gateway, the hello may be in its socket already.
+    // Stalls of this process do not count: the hello may have arrived during one and not been read yet.
     const stopTimer = stallTolerantTimeout(PROOF_MS, () => {
       socket.close(4408);
       resolve('refused');

@@ -76,8 +76,8 @@ export function exchangeOf(response: Response): Exchange {
 }
 
 /**
- * Adds the path of the public URL if a proxy stripped it. A path that begins with two slashes would be a network-path
- * reference (RFC 3986 section 4.2).
+ * Adds the path of the public URL if a proxy stripped it. Of several slashes at the start one is kept, because a path
+ * that begins with two would be a network-path reference (RFC 3986 section 4.2).
  */
 function withPrefix(asked: string, basePath: string): string {
   const path = asked.replace(/^\/+/, '/');

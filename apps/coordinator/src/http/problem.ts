@@ -9,7 +9,7 @@ import {
 import type { Links } from './links.ts';
 
 export interface HttpProblemDetails {
-  /** `invalid` bounds their number. */
+  /** What is wrong with the fields of a request; the function `invalid` bounds their number. */
   readonly errors?: readonly InputError[];
   /** Additional headers, such as `Allow` and `Retry-After`. */
   readonly headers?: Readonly<Record<string, string>>;

@@ -44,7 +44,7 @@ export interface ProbeServiceOptions {
 /** The probes: registry, selection, access, and quotas of their agents. */
 export interface ProbeService {
   readonly directory: ProbeDirectory;
-  /** Enrolment of the agents that connect to gateways. */
+  /** State of the access of agents that connect to gateways, such as invited or suspended, as of the last poll. */
   readonly access: AccessWatch;
   readonly list: ProbeList;
   readonly records: ProbeRecords;

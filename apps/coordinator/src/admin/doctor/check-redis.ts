@@ -3,13 +3,19 @@ import { checkOutputBuffers } from './check-output-buffers.ts';
 import { numberOf, type RedisFacts } from './redis-facts.ts';
 
 const OLDEST_MAJOR = 7;
-/** Used share of `maxmemory` or `maxclients` that is an error. */
+/** Used share of `maxmemory` or `maxclients` from which on the finding is an error. */
 const FULL_AT = 0.95;
-/** Used share of `maxmemory` or `maxclients` that is a warning. */
+/**
+ * Used share of `maxmemory` or `maxclients`, or share of `maxmemory` that the settings allow for results and
+ * screenshots, above which there is a warning.
+ */
 const NEARLY_FULL_AT = 0.8;
-/** Connections allowed for each agent that connects to Redis. */
+/** Connections that `maxclients` must have room for, for each agent that connects to Redis. */
 const PER_REDIS_AGENT = 6;
-/** Connections allowed for all other programs of the service (docs/operations.md, "Components"). */
+/**
+ * Connections that `maxclients` must have room for, for all other programs of the service (docs/operations.md,
+ * "Components").
+ */
 const PER_DEPLOYMENT = 100;
 
 /**

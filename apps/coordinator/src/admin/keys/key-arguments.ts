@@ -13,7 +13,7 @@ export type KeyCommand = { readonly json: boolean } & (
       readonly command: 'key:rotate';
       readonly name: string;
       readonly overlapMs: number;
-      /** Undefined keeps the expiry. */
+      /** Null for a key that never expires; undefined keeps the expiry. */
       readonly lifeMs: number | null | undefined;
     }
   | { readonly command: 'key:remove'; readonly name: string }

@@ -164,7 +164,7 @@ function secretOf({ prefix, secret }: KeyText, expiresAt: number | null): KeySec
   return { prefix, hash: hashSecret(secret), expiresAt };
 }
 
-/** Creates a key with an unused prefix, because keys are looked up by prefix. */
+/** Creates the text of a key with a prefix that no other key has, because coordinators look keys up by prefix. */
 async function unusedText(store: KeyStore): Promise<KeyText> {
   const used = new Set((await store.list()).flatMap(({ secrets }) => secrets.map(({ prefix }) => prefix)));
   for (;;) {

@@ -91,7 +91,7 @@ describe.each([
     expect((await readCheck(redis, ID))!.screenshot).toEqual({ state: 'pending', probe: 'nyc-1', reason: null });
     expect(await redis.hmget(redisKeys.check(ID), 'pending', 'shotParams')).toEqual(['2', JSON.stringify(params)]);
     expect(await redis.zrange(redisKeys.screenshots, '0', '-1')).toEqual([`${ID} nyc-1`]);
-    // BullMQ takes jobs from the right end.
+    // BullMQ takes jobs from the right end, so the probe gets the job of the check before the screenshot.
     expect(await redis.lrange(queueKey('nyc-1', 'wait'), 0, -1)).toEqual([screenshotJobId(ID), ID]);
     const [own, other] = await Promise.all(
       [screenshotJobId(ID), ID].map((id) => redis.hget(queueKey('nyc-1', id), 'data')),

@@ -66,7 +66,7 @@ interface Start {
   /** Fields of the record: alternating names and values. */
   readonly fields: readonly (string | number)[];
   readonly probes: readonly string[];
-  /** Notification for gateways: ids of their probes, separated by spaces; empty if no probe can be at a gateway. */
+  /** Notification for gateways: ids of the probes that may be at one, separated by spaces; empty if none may. */
   readonly announced: string;
   /** Creation time of the jobs. */
   readonly now: number;

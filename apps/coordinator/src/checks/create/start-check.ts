@@ -39,7 +39,7 @@ export interface StartDependencies {
  */
 const TAKE_BACK_MS = 200;
 
-/** Maximum attempts to start a check: a step of the clock of Redis during one makes another necessary. */
+/** Maximum attempts to start a check: each time that the clock of Redis was stepped back makes another necessary. */
 const MOST_STARTS = 3;
 
 const BROKEN_QUEUE = 'The queue of the probe is broken.';

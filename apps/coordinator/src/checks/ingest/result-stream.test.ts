@@ -23,7 +23,7 @@ async function write(probe: string, count: number, pictures: readonly Buffer[]):
 
 describe('the reading of a result stream', () => {
   it('needs one command and no error where the probe has written nothing, and reads what it writes then', async () => {
-    // Loads the scripts.
+    // Loads the scripts, so that the commands counted below do not include a second attempt of an unknown script.
     await write('loading', 1, []);
     await readNew(bed.redis, 'loading', []);
     await claimIdle(bed.redis, 'loading', 0);

@@ -86,7 +86,7 @@ function annotate(checkType: AnyCheckType, result: CommonResult, lookUpPlace: Lo
 }
 
 /**
- * Parses a result and escapes control characters: agents do so, but a stolen credential can write them unescaped.
+ * Parses a result and escapes control characters: agents escape them too, but a program with a stolen login may not.
  * Undefined if it is no JSON.
  */
 function parse(data: string): unknown {

@@ -525,7 +525,7 @@ describe('several coordinators', () => {
 
     await photographer(id, on, [first]);
 
-    // Each coordinator reads the probes once more: by then a second one would have asked another probe, too.
+    // Gives the other coordinators, which see the same probes, the occasion to ask another probe, too.
     const looked = [...others, bed.core].map((core) => core.knownProbes());
     await Promise.all(looked);
     await until(async () => !(await members()).some((member) => member === `${id} ${first}`));

@@ -31,7 +31,7 @@ export interface ScreenshotsDependencies {
   readonly queueRedis: Redis;
   readonly queues: JobQueues;
   readonly clock: RedisClock;
-  /** The probes, as of the last refresh. */
+  /** The probes, as of a refresh at most 1.5 s ago. */
   readonly probes: () => Promise<readonly KnownProbe[]>;
   readonly accept: AcceptScreenshot;
   readonly quota: ScreenshotQuota;
@@ -85,8 +85,8 @@ const NOTES_KEPT_MS = 60_000;
 const LEFT_OVER_AFTER_MS = 1_000;
 
 /**
- * After a gap this long between two polls, the state of probes is unknown: heartbeats may have expired while Redis was
- * unavailable.
+ * After a gap this long between two polls, heartbeats may have expired while Redis was unavailable: for
+ * `SETTLED_AFTER_MS` the watch then neither hands over nor ends a screenshot.
  */
 const BLIND_AFTER_MS = 10_000;
 /** Time after an outage in which agents reconnect and send a heartbeat. */

@@ -62,8 +62,8 @@ const HTML = 'text/html; charset=utf-8';
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /**
- * robots.txt: crawlers should not start checks by scrapes, follow streams or read results. Link previews need the image
- * of a check.
+ * robots.txt: crawlers should not start checks by scrapes, follow streams or read results. The image of a check is not
+ * excluded, because link previews need it.
  */
 const ROBOTS = `User-agent: *
 Disallow: /probe?

@@ -123,7 +123,8 @@ function createLimiter(
       const { caller, cost } = counting.getStore()!;
       throw clientRefused(bucket, caller, cost, resetTime!.getTime() - Date.now());
     },
-    // `callerOf` validates the address; a forwarded address from an untrusted proxy is deliberately ignored.
+    // The library's checks are off: `callerOf` validates the address, and a forwarded address from an untrusted proxy
+    // is deliberately ignored.
     validate: { keyGeneratorIpFallback: false, xForwardedForHeader: false, forwardedHeader: false, ip: false },
     logger: {
       error: (error, message) => log.error({ err: error }, message ?? 'express-rate-limit'),

@@ -172,7 +172,7 @@ function expectationErrors(expectation: Expectation, check: JudgedRequest | unde
   const isPlain =
     type === 'http' && expectation.certificateDays !== undefined && check?.host?.startsWith('http:') === true;
   if (isPlain) errors.push({ path: '/expect/certificateDays', message: 'is for https URLs only' });
-  // Its result has the time of the resolution of a name, and none for an address.
+  // The time of an info check is that of the resolution of its name, so there is none for an address.
   const isTimeless = type === 'info' && expectation.maxRtt !== undefined && isIP(check?.host ?? '') !== 0;
   if (isTimeless) errors.push({ path: '/expect/maxRtt', message: 'is for names only: info of an address has no time' });
   const others = Object.keys(expectation).filter((field) => field !== 'result');

@@ -37,8 +37,8 @@ export interface FollowFileDependencies {
 export function followMonitorsFile(dependencies: FollowFileDependencies): MonitorsFile {
   const { path, redis, readDefinition, log } = dependencies;
   /**
-   * Content at the last poll, or why there was none: a file that is still being written may be a valid prefix of the
-   * whole.
+   * Content at the last poll, or why there was none. It is examined only if two polls in a row find it, because a file
+   * that is still being written may be a valid prefix of the whole.
    */
   let last: string | undefined;
   let seen: string | undefined;

@@ -13,7 +13,8 @@ export function probesToTrace(state: MonitorState): readonly string[] {
 }
 
 /**
- * The traceroute to the target of a monitor, over TCP for http and tcp checks; not valid if there is nothing to trace.
+ * The traceroute to the target of a monitor: over TCP to the port of an http or tcp check, with the packets of a
+ * traceroute check, else with the default ones; not valid if there is nothing to trace.
  */
 export function readTrace(
   readDefinition: ReadDefinition,

@@ -26,7 +26,10 @@ interface Chosen {
   readonly candidate: Candidate;
 }
 
-/** Greedy selection: each step takes the best remaining probe by the use of locations, networks and countries. */
+/**
+ * Greedy selection: each step takes the best remaining probe, by the use of its location, its health, the use of its
+ * network and country, and its load.
+ */
 export function spread(pool: ProbePool, options: SpreadOptions): readonly string[] {
   const { limit, tieBreak, ignoresLoad = false, isEligible } = options;
   const taken = new Set<Candidate>();
