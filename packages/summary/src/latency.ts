@@ -69,6 +69,7 @@ const SYN_AGAIN_MS = 1_000;
 const SENT_AGAIN = ' A SYN that was lost and sent again looks the same.';
 
 /**
+ * Finding: probes whose round-trip times exceed what their distance explains by far more than those of the others.
  * Excess is measured against a multiple (`stretch`) of the minimum round-trip time to the target’s location. If the
  * location is unknown, or light cannot get there in the time of some probe of this address, the target is assumed at
  * the fastest probe, whose time is added, and the finding is not certain.

@@ -12,7 +12,7 @@ import { addressId, type WayNode } from './multipath/ways.ts';
 import { isSilent, targetIndex, type Router, type Step, type Trace, type Way } from './trace.ts';
 import { shown } from '../words.ts';
 
-/** A hop of one path with the ids of its nodes; the first node leads to the next hop. */
+/** A hop of one path with the ids of its nodes, that of the router with the most answers first. */
 interface Place {
   readonly step: Step;
   readonly ids: readonly string[];

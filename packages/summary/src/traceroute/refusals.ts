@@ -21,7 +21,7 @@ const marks: ReadonlyMap<string, string> = new Map([
   ['!C', 'the precedence is too low'],
 ]);
 
-/** The sender of an error whose address is withheld. */
+/** Words for a router whose address is withheld. */
 export const HIDDEN_ROUTER = 'a router with a private address';
 
 /** An ICMP error that a router or the target sent. */
@@ -46,7 +46,7 @@ export function refusalOf(trace: Trace): PathRefusal | undefined {
   return trace.fullTtl?.icmp ? sentBy(trace, trace.fullTtl.icmp, undefined) : undefined;
 }
 
-/** @param answered the probed hop; a router before it may have sent the error */
+/** The refusal that an ICMP error to the packets of a hop (`answered`) means; a router before it may have sent it. */
 export function sentBy(trace: Trace, { from, mark }: Icmp, answered: Step | undefined): PathRefusal {
   // Older agents do not report the sender.
   const ip = from === undefined ? answered?.routers[0]?.ip : from;
@@ -59,7 +59,7 @@ export function sentBy(trace: Trace, { from, mark }: Icmp, answered: Step | unde
   return { trace, mark, step, ip: ip ?? null, where, isOfTarget, answered };
 }
 
-/** A router may refuse packets of any TTL, so its hop is known only if the one before answered. */
+/** Names a refusing router: it may refuse packets of any TTL, so its hop is known only if the one before answered. */
 export function refuserText(steps: readonly Step[], step: Step): string {
   const before = steps.filter(({ hop }) => hop < step.hop);
   const first = (before.findLast((other) => !isSilent(other))?.hop ?? 0) + 1;
@@ -74,7 +74,7 @@ function seenAt(steps: readonly Step[], ip: string | undefined): Step | undefine
   return { ...step, routers: step.routers.toSorted((a, b) => Number(b.ip === ip) - Number(a.ip === ip)) };
 }
 
-/** @param isToldElsewhere true for an error that another finding reports */
+/** Findings: ICMP errors that end paths, and others unless another finding reports them (`isToldElsewhere`). */
 export function findRefusals(
   traces: readonly Trace[],
   isToldElsewhere: (refusal: PathRefusal) => boolean = () => false,

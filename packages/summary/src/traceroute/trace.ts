@@ -104,7 +104,7 @@ type FlowPath = NonNullable<SparseResultOf<'traceroute'>['flows']>[number];
 
 const ended: ReadonlySet<string> = new Set(['gap_limit', 'unreachable']);
 
-/** @param all the steps of all flows together, one per hop */
+/** The path of one flow, from its answers and from `all`, the steps of all flows together, one per hop. */
 function wayOf({ reached, stopReason, hops: answers }: FlowPath, hops: readonly Hop[], all: readonly Step[]): Way {
   const steps = all
     .map((step, index) => ({ ...step, ...seenBy(answers[step.hop - 1] ?? [], hops[index]!, step.routers) }))

@@ -7,7 +7,7 @@ import { countOf, listed, naming, shown, unique } from '../words.ts';
 
 type HttpResult = ProbeResult<SparseResultOf<'http'>>;
 
-/** @param probeResults those without `tls_expired` as the first fault */
+/** Findings: certificates that expire soon. Expects no results with `tls_expired` as the first fault. */
 export function findExpiry(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
   return [...ofServers(probeResults), ...ofIssuers(probeResults)];
 }

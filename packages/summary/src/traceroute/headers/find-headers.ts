@@ -66,7 +66,10 @@ function marked(traces: readonly Trace[]): readonly FindingDraft[] {
   ];
 }
 
-/** Finding: address translation. */
+/**
+ * Finding: routers quote packets with other addresses, ports or checksums than were sent, so a device before them
+ * translates addresses.
+ */
 function translated(traces: readonly Trace[]): readonly FindingDraft[] {
   const changes = traces.flatMap((trace) => {
     const hops = quotingHops(trace, ({ type, rewritten = [] }) =>

@@ -86,8 +86,9 @@ function logOfBegin(chains: readonly Logs[], begin: Begin): number {
 }
 
 /**
- * Routers in front of the place where loss begins lose nothing, those from there on as much as the target. Each may
- * limit its answers: with any share, or all with the same one.
+ * Logarithms of the likelihoods of one chain. Routers in front of the place where loss begins are taken to lose next to
+ * nothing, those from there on as much as the target. Each may limit its answers: with any share, or all with the same
+ * one.
  */
 export function logsOfChain(chain: Chain): ChainLogs {
   const own = chain.routers.map((router) => ({
@@ -104,8 +105,8 @@ export function logsOfChain(chain: Chain): ChainLogs {
 }
 
 /**
- * Logarithms of the likelihood that a limit explains the answers of a router: if it is before the place where loss
- * begins, and if it is beyond that place, for each of `LOSSES`.
+ * Logarithms of the likelihood of the answers of a router that limits them: if it is in front of the place where loss
+ * begins, and if it is there or beyond, for each of `LOSSES`.
  */
 interface OfLimit {
   readonly before: number;

@@ -71,7 +71,10 @@ function isAtSeveralHops({ steps, target, branching }: Trace): boolean {
   return branching.length === 0 && steps.filter(({ routers }) => routers.some(({ ip }) => ip === target)).length > 1;
 }
 
-/** With several flows, only the first pass over the hops: packets that are sent again later are spaced differently. */
+/**
+ * With several flows, `all` has only the first pass over the hops: packets that are sent again later are spaced
+ * differently.
+ */
 function rowsOf(trace: Trace, { hop }: Step): Rows {
   const { hops = [], flows = [] } = trace.probeResult.result;
   const first = flows.length < 2 || trace.branching.length > 0 ? undefined : trace.steps[0]?.sent;

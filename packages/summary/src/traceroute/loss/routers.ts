@@ -78,8 +78,9 @@ export function seenOf(trace: Trace): readonly Seen[] {
 }
 
 /**
- * Packets to the target, including those in groups unless the trace has several flows: groups take one way, which may
- * lose more than others. If the target limits its answers, only the first packets of the groups count.
+ * Packets to the target, including the groups that were sent after the trace, unless the trace has several flows:
+ * groups take one way, which may lose more than others. If the target limits its answers, only the first packets of the
+ * groups count.
  */
 function packetsToTarget(trace: Trace, end: Sample): Sample {
   const { spaced, flows = [] } = trace.probeResult.result;

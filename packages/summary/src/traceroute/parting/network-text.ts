@@ -8,7 +8,11 @@ export function partingNetworkText(at: Step, onward: Step | undefined): string {
   return next === undefined || next === own ? `in ${own}` : `between ${own} and ${next}`;
 }
 
-/** @param target the address that the working probes reach, which is no router on the way */
+/**
+ * Clause: the router by which the working probes go on; empty if it is not known.
+ *
+ * @param target the address that the working probes reach, which is no router on the way
+ */
 export function onwardText(onward: Step | undefined, target: string | null): string {
   if (onward === undefined) return '';
   return onward.routers[0]?.ip === target ? ' to the target' : ` over ${stepText(onward)}`;

@@ -22,8 +22,8 @@ interface RouteChange {
   /** Numbers of all hops that changed. */
   readonly hops: readonly number[];
   /**
-   * True if two hops changed with none between them that kept its address. One alone may be the same router: many
-   * answer from the address of the interface by which the error leaves, and a new way back changes that.
+   * True if two hops changed with none between them that answered. One alone may be the same router: many answer from
+   * the address of the interface by which the error leaves, and a new way back changes that.
    */
   readonly isOfPath: boolean;
   readonly rounds: number;
@@ -54,8 +54,8 @@ export function isChangedPath(trace: Trace): boolean {
 }
 
 /**
- * The target’s hops in the order of rounds. Empty for a pending trace, and if the target answered from the first round
- * on at one hop, or the agent does not report them.
+ * The target’s hops in the order of rounds. Empty for a pending trace, and if the target never answered, if it answered
+ * from the first round on at one hop, or if the agent does not report them.
  */
 export function targetHopsOf({ isFinal, probeResult }: Trace): readonly TargetHop[] {
   return isFinal ? (probeResult.result.targetHops ?? []) : [];
