@@ -11,7 +11,7 @@ import { decodeFrame, encodeMessage, type Frame } from '../src/frames/frames.ts'
 import { createGatewayLoop } from '../src/gateway/gateway-loop.ts';
 import type { GatewayLoopOptions } from '../src/gateway/parts.ts';
 import type { AgentIdentity } from '../src/gateway/session.ts';
-import type { JobRunner, RunnerLink } from '../src/job-runner.ts';
+import type { JobRunner, RunnerLink, WatchedLoop } from '../src/job-runner.ts';
 
 /** One connection of the agent at the gateway, with the frames that arrived over it. */
 export interface Peer {
@@ -61,6 +61,10 @@ export class GatewayBed {
   isSlow = false;
   /** Advice of the gateway when to connect again; a short time shortens the pauses of the agent. */
   advice: { readonly returnOverMs?: number; readonly suspensions?: number } = {};
+  /** State of the agent that the gateway reports. */
+  state: 'approved' | 'waiting' = 'approved';
+  /** What metrics and the health check of the agent observe. */
+  watched: WatchedLoop | undefined;
   run: (id: string, interrupted: AbortSignal) => Promise<void> = async () => undefined;
 
   async listen(): Promise<void> {
@@ -81,6 +85,9 @@ export class GatewayBed {
 
   async start(onHopeless?: () => void, proxy?: GatewayLoopOptions['proxy']): Promise<void> {
     const runner: JobRunner = {
+      watch: (watched) => {
+        this.watched = watched;
+      },
       prepare: (given) => {
         this.link = given;
         return {
@@ -127,7 +134,7 @@ export class GatewayBed {
   }
 
   #answer({ send }: Peer, message: AgentMessage): void {
-    if (message.t === 'hello' && !this.isSlow) send({ t: 'welcome', v: 1, state: 'approved', ...this.advice });
+    if (message.t === 'hello' && !this.isSlow) send({ t: 'welcome', v: 1, state: this.state, ...this.advice });
     if (message.t === 'time') send({ t: 'time', id: message.id, ms: Date.now() });
   }
 }

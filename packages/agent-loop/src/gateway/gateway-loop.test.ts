@@ -294,6 +294,19 @@ describe('an agent at a gateway', () => {
   );
 
   it.concurrent(
+    'is not ready for jobs until its operator has approved it',
+    withBed(async (bed) => {
+      bed.state = 'waiting';
+      await bed.start();
+      expect(bed.watched!.connections['gateway']!.status).toBe('ready');
+      expect(bed.watched!.running()).toBeUndefined();
+
+      bed.peers[0]!.send({ t: 'approved' });
+      await until(() => bed.watched!.running() === 0);
+    }),
+  );
+
+  it.concurrent(
     'says after it was retired that it yields, or only reports while it has a job under way',
     withBed(async (bed) => {
       const job = Promise.withResolvers<void>();

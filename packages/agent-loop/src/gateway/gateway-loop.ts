@@ -66,8 +66,8 @@ class GatewayAgent implements AgentLoop {
         this.connected.resolve();
       },
     });
-    const { link, clock, jobs } = this.parts;
-    const { running } = jobs;
+    const { link, clock, jobs, isApproved } = this.parts;
+    const running = (): number | undefined => (isApproved() ? jobs.running() : undefined);
     const connections = { gateway: link.watched };
     runner.watch?.({ connections, rttMs: clock.rttMs, running, capacity: this.options.concurrency });
     this.timers.push(

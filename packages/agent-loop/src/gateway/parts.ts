@@ -1,4 +1,4 @@
-import { screenshotJobId, type AgentHello, type GatewayMessage } from '@vantage/contract';
+import { screenshotJobId, type AgentHello, type GatewayMessage, type GatewayWelcome } from '@vantage/contract';
 
 import { listenAbandoned } from '../abandoned.ts';
 import type { AgentLoopOptions } from '../agent-loop.ts';
@@ -31,6 +31,8 @@ export interface Parts {
   readonly results: Results;
   readonly jobs: GivenJobs;
   readonly link: GatewayLink;
+  /** False while the gateway gives no jobs because the operator has not approved the agent. */
+  readonly isApproved: () => boolean;
   /** Why the connection counts as unstable; undefined if it does not. */
   readonly instability: Losses['reason'];
 }
@@ -69,18 +71,15 @@ export function createParts(
     done: (job) => link.send({ t: 'done', job }),
   });
 
-  let isRetired = false;
+  const standing = createStanding(log);
   const onMessage = (message: GatewayMessage, on: Session): void => {
     if (message.t === 'job') jobs.give(message);
     else if (message.t === 'ack') writer.acknowledged(on, message.seq);
     else if (message.t === 'nack') writer.refused(on, message.seq);
     else if (message.t === 'abandoned') abandoned(message.job);
     else if (message.t === 'time') time.answered(message.id, message.ms);
-    else if (message.t === 'approved') log.info('the operator has approved this agent');
-    else if (message.t === 'retire' && on === session()) {
-      isRetired = true;
-      log.error('another agent with the key of this state folder has taken over: ending the jobs under way');
-    }
+    else if (message.t === 'approved') standing.approved();
+    else if (message.t === 'retire' && on === session()) standing.retired();
   };
   const ready = async (on: Session): Promise<void> => {
     const { address, port } = on.remote();
@@ -95,8 +94,9 @@ export function createParts(
     identity,
     log,
     onMessage,
-    hello: () => ({ instance, release, credit, ...(isRetired && afterRetirement(jobs.isIdle())) }),
+    hello: () => ({ instance, release, credit, ...(standing.isRetired() && afterRetirement(jobs.isIdle())) }),
     onReady: (on, welcome) => {
+      standing.welcomed(welcome);
       connections.welcomed(on, welcome);
       // Without the clock of Redis the connection is of no use.
       ready(on).catch(() => on.terminate());
@@ -104,7 +104,37 @@ export function createParts(
     onLost: connections.ended,
     onHopeless: () => options.onHopeless?.(),
   });
-  return { runner, work, clock, results, jobs, link, instability: connections.instability };
+  const { isApproved } = standing;
+  return { runner, work, clock, results, jobs, link, isApproved, instability: connections.instability };
+}
+
+/** What the gateway says of this agent. */
+interface Standing {
+  readonly isApproved: Parts['isApproved'];
+  readonly isRetired: () => boolean;
+  readonly welcomed: (welcome: Pick<GatewayWelcome, 'state'>) => void;
+  readonly approved: () => void;
+  readonly retired: () => void;
+}
+
+function createStanding(log: GatewayLoopOptions['log']): Standing {
+  let isWaiting = false;
+  let isRetired = false;
+  return {
+    isApproved: () => !isWaiting,
+    isRetired: () => isRetired,
+    welcomed: ({ state }) => {
+      isWaiting = state === 'waiting';
+    },
+    approved: () => {
+      isWaiting = false;
+      log.info('the operator has approved this agent');
+    },
+    retired: () => {
+      isRetired = true;
+      log.error('another agent with the key of this state folder has taken over: ending the jobs under way');
+    },
+  };
 }
 
 async function setClock(clock: AgentClock): Promise<void> {
