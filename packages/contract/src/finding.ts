@@ -44,7 +44,7 @@ export const findingCodes = {
   port_states_differ: 'The port is not in the same state for all probes.',
   udp_no_answer: 'The UDP port did not reply, which proves neither that it is open nor that it is closed.',
   icmp_refused: 'An ICMP error arrived in reply; the finding names its sender.',
-  handshakes_lost: 'Some handshakes of probes that reach the port failed.',
+  handshakes_lost: 'Some handshakes of probes that reach the port failed, or lost a packet that was sent again.',
   tls_failed: 'The TLS handshake failed.',
   tls_outdated: 'The server supports no TLS version that browsers still accept.',
   tls_key_exchange_weak: 'The key exchange used a weak group.',
@@ -78,7 +78,7 @@ export const findingCodes = {
   // Times and losses.
   packet_loss: 'Packets of a ping got no answer.',
   jitter_high: 'The round-trip times vary strongly.',
-  replies_odd: 'Replies arrived twice, late, out of order or damaged.',
+  replies_odd: 'Replies arrived twice, late, out of order, damaged or from another address.',
   latency_outlier: 'The latency of a probe exceeds that of the others by more than its distance explains.',
   place_contradicted: 'Round-trip times are shorter than light needs between the recorded locations of two probes.',
   // Two probes that trace to each other.

@@ -10,11 +10,13 @@ import { http, ping, tcp, tls, trace } from '../test/results.ts';
  */
 function overBoth(family: 4 | 6, works: readonly [boolean, boolean]): Result<'ping'> {
   const address = (of: 4 | 6): string => (of === 4 ? '203.0.113.1' : '2001:db8::1');
-  const [first, second] = works.map((isWorking) =>
-    isWorking ? ping([5, 5, 5]) : bad('timed_out', {}, { result: 'timeout' }),
+  const otherOf = family === 4 ? 6 : 4;
+  const [first, second] = works.map((isWorking, index) =>
+    isWorking
+      ? ping([5, 5, 5], { resolvedIp: address(index === 0 ? family : otherOf) })
+      : bad('timed_out', {}, { result: 'timeout' }),
   );
   const { startedAt: _startedAt, finishedAt: _finishedAt, ...other } = second!;
-  const otherOf = family === 4 ? 6 : 4;
   return {
     ...first!,
     resolvedIp: address(family),
@@ -286,7 +288,10 @@ describe('probes that measured both families', () => {
 /** A result with a second measurement, over IPv6. */
 function withSecond<T extends 'ping' | 'traceroute' | 'http'>(_type: T, first: object, second: object): Result<T> {
   const { startedAt: _startedAt, finishedAt: _finishedAt, ...other } = second as Result<'ping'>;
-  return { ...first, otherFamily: { ...other, family: 6, resolvedIp: '2001:db8::1' } } as unknown as Result<T>;
+  const resolvedIp = '2001:db8::1';
+  const packets = other.packets?.map((packet) => ({ ...packet, from: resolvedIp }));
+  const own = packets === undefined ? {} : { packets };
+  return { ...first, otherFamily: { ...other, ...own, family: 6, resolvedIp } } as unknown as Result<T>;
 }
 
 describe('the second of two measurements that fails', () => {

@@ -4,6 +4,7 @@ import type { AnswerKind } from '@vantage/diagnostics/contract';
 import { pairHeadline } from './between/pair-headline.ts';
 import { countedPhrase } from './counted-phrase.ts';
 import { isCutOff } from './cut-off.ts';
+import { SYN_AGAIN_MS } from './shown-rtt.ts';
 import type { FindingDraft } from './finding.ts';
 import { median } from './geography.ts';
 import { timedOf } from './latency.ts';
@@ -232,7 +233,13 @@ function supplementOf({ check, partition, findings }: HeadlineInput): string {
 
 function roundTripOf({ type }: Check, up: readonly ProbeResult[]): string {
   const timed = timedOf(type, up).map(({ shownMs }) => shownMs);
-  return timed.length === 0 ? '' : ` (${timed.length === 1 ? '' : 'median '}round trip ${ms(median(timed))})`;
+  if (timed.length === 0) return '';
+  const [time, which] = [median(timed), timed.length === 1 ? '' : 'median '];
+  // A long round trip looks the same as a SYN that was sent again.
+  if (type === 'tcp' && time >= SYN_AGAIN_MS) {
+    return ` (${which}handshake ${ms(time)}, in which a packet may have been sent again)`;
+  }
+  return ` (${which}round trip ${ms(time)})`;
 }
 
 /** First byte and total time of the page, in place of the round trip of TCP. */

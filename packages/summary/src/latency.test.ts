@@ -120,7 +120,7 @@ describe('places that physics contradicts', () => {
     ['two that are just fast enough', { 'fra-1': ping([10]), 'nyc-1': ping([52]) }, []],
     [
       'different addresses',
-      { 'fra-1': ping([10]), 'nyc-1': { ...ping([10]), resolvedIp: '203.0.113.2' } },
+      { 'fra-1': ping([10]), 'nyc-1': ping([10], { resolvedIp: '203.0.113.2' }) },
       ['addresses_differ info: fra-1 nyc-1'],
     ],
     ['a place that is not known', { 'fra-1': ping([10]), 'gone-1': ping([10]) }, []],

@@ -3,6 +3,7 @@ import type { LookUpPlace } from '@vantage/contract';
 import { buildFinding, type FindingDraft } from './finding.ts';
 import { distanceKm, leastRttMs, median, pointOf, type Point } from './geography.ts';
 import { byText, groupBy, type ProbeResult, type SparseResultOf } from './probe-result.ts';
+import { shownRtt, SYN_AGAIN_MS } from './shown-rtt.ts';
 import { hasDoubtfulTimes } from './stalled.ts';
 import { thresholds } from './thresholds.ts';
 import { listed, ms } from './words.ts';
@@ -28,9 +29,7 @@ export function timedOf(type: string, probeResults: readonly ProbeResult[]): rea
   return probeResults.flatMap((probeResult) => {
     const rttMs = hasDoubtfulTimes(type, probeResult) ? undefined : shortestRtt(type, probeResult);
     if (rttMs === undefined) return [];
-    // `rt` of an http result is the end of its head, which includes work of the server.
-    const { rt } = type === 'http' ? { rt: null } : probeResult.result;
-    return [{ probeResult, rttMs, shownMs: rt ?? rttMs }];
+    return [{ probeResult, rttMs, shownMs: shownRtt(type, probeResult) ?? rttMs }];
   });
 }
 
@@ -64,8 +63,6 @@ function least(values: readonly (number | null | undefined)[]): number | undefin
 /** A proxy on the path, as on satellite links, may answer the TCP handshake in place of the target. */
 const OR_PROXY = ', or a proxy on the way takes the connections';
 
-/** A lost SYN is sent again after a second (RFC 6298), and `timings.connect` includes that. */
-const SYN_AGAIN_MS = 1_000;
 const SENT_AGAIN = ' A SYN that was lost and sent again looks the same.';
 
 /**

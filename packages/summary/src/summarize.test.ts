@@ -679,6 +679,14 @@ describe('the headline', () => {
       summaryOf('info', { 'fra-1': info({ asn: 'AS64512', asName: 'Target Net' }) }, { host: '203.0.113.1' }),
     ],
     [
+      'Port 443 of example.com is open from the one probe asked (round trip 20 ms).',
+      summaryOf('tcp', { 'fra-1': tcp('open', [1_021, 20, 21]) }),
+    ],
+    [
+      'Port 443 of example.com is open from the one probe asked (handshake 1.02 s, in which a packet may have been sent again).',
+      summaryOf('tcp', { 'fra-1': tcp('open', [1_021, 1_020, 1_022]) }),
+    ],
+    [
       'http://example.com/ redirects to 2 places, which answer with status 200 from both probes (median first byte 80 ms, total 85 ms).',
       summaryOf(
         'http',

@@ -14,6 +14,8 @@ export const thresholds = {
   jitter: { minMs: 20, shareOfMean: 0.25, minReplies: 3 },
   /** Lost packets or handshakes from which loss is significant. */
   lostPackets: 2,
+  /** By so much longer than another one of the probe is a handshake whose SYN was sent again after a second. */
+  sentAgainMs: 950,
   /**
    * For groups of packets to the target: an order of answers that no rate limit causes proves loss from `groups` groups
    * on. Round-trip times that differ by at most `spreadMs` show that packets of a group do not overtake each other.

@@ -15,7 +15,8 @@ export function ping(rtts: readonly (number | null)[], fields: SparseResultOf<'p
   const steps = known.slice(1).map((rtt, index) => Math.abs(rtt - known[index]!));
   const jitter = steps.length === 0 ? null : steps.reduce((sum, step) => sum + step, 0) / steps.length;
   const rttMin = Math.min(...known);
-  const packets = rtts.map((rtt, index) => ({ seq: index + 1, rtt, ttl: 60, from: '203.0.113.1', duplicate: false }));
+  const from = fields.resolvedIp ?? '203.0.113.1';
+  const packets = rtts.map((rtt, index) => ({ seq: index + 1, rtt, ttl: 60, from, duplicate: false }));
   return ok({ rt: rttAvg, rttMin, rttAvg, rttMax: Math.max(...known), jitter, packets, ...counts, ...fields });
 }
 

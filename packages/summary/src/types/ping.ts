@@ -1,9 +1,10 @@
 import { buildFinding, severityByShare, type FindingDraft } from '../finding.ts';
 import { median } from '../geography.ts';
-import { groupBy, type ProbeResult, type SparseResultOf } from '../probe-result.ts';
+import type { ProbeResult, SparseResultOf } from '../probe-result.ts';
 import { thresholds } from '../thresholds.ts';
 import { countOf, listed, ms, naming, percent } from '../words.ts';
 import { findIcmp } from './icmp.ts';
+import { findOddReplies, findUncountedReplies } from './ping-replies.ts';
 
 type PingResult = ProbeResult<SparseResultOf<'ping'>>;
 
@@ -13,8 +14,8 @@ export function findPing(probeResults: readonly PingResult[]): readonly FindingD
   return [
     ...loss(answered),
     ...jitter(answered),
-    ...oddities(answered),
-    ...uncounted(unanswered),
+    ...findOddReplies(answered),
+    ...findUncountedReplies(unanswered),
     ...older(probeResults),
     ...findIcmp(probeResults),
   ];
@@ -133,39 +134,6 @@ function jitter(answered: readonly PingResult[]): readonly FindingDraft[] {
   ];
 }
 
-/** Findings: probes got only late or damaged replies, which do not count as answers, but come from the target. */
-function uncounted(unanswered: readonly PingResult[]): readonly FindingDraft[] {
-  const faulty = unanswered.filter((one) => faultOf(one) !== undefined);
-  return groupBy(faulty, faultOf).map(([fault, own]) => {
-    const { text, brief } = faultsOfAll[fault as keyof typeof faultsOfAll];
-    const values = listed(own.map((one) => `${one.probe} ${faultyReplies(one)} of ${one.result.pingCount ?? 0}`));
-    return buildFinding('replies_odd', 'warning', own, `Replies came, and all of them ${text}: ${values}.`, brief);
-  });
-}
-
-function faultOf({ result: { anomalies } }: PingResult): keyof typeof faultsOfAll | undefined {
-  const { late = 0, corrupted = 0 } = anomalies ?? {};
-  if (late > 0) return corrupted > 0 ? 'both' : 'late';
-  return corrupted > 0 ? 'corrupted' : undefined;
-}
-
-/** Number of late and damaged replies; no more than the packets, since a damaged duplicate may count, too. */
-function faultyReplies({ result: { anomalies, pingCount = 0 } }: PingResult): number {
-  return Math.min(pingCount, (anomalies?.late ?? 0) + (anomalies?.corrupted ?? 0));
-}
-
-const faultsOfAll = {
-  late: { text: 'after more than four seconds, too late to count', brief: 'its replies come too late' },
-  corrupted: {
-    text: 'damaged or shortened, so that they do not count',
-    brief: 'its replies are damaged or shortened',
-  },
-  both: {
-    text: 'late, damaged or shortened, so that they do not count',
-    brief: 'its replies are late, damaged or shortened',
-  },
-} as const;
-
 /** Removes the value farthest from the median. */
 function withoutFarthest(values: readonly number[]): readonly number[] {
   const middle = median(values);
@@ -180,16 +148,4 @@ function meanStep(values: readonly number[]): number {
 
 function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
-}
-
-function oddities(answered: readonly PingResult[]): readonly FindingDraft[] {
-  const words = { duplicates: 'duplicate', late: 'late', reordered: 'out of order', corrupted: 'damaged' } as const;
-  const kinds = Object.keys(words) as (keyof typeof words)[];
-  const odd = answered.filter(({ result }) => kinds.some((kind) => (result.anomalies?.[kind] ?? 0) > 0));
-  if (odd.length === 0) return [];
-  const sum = (kind: keyof typeof words): number =>
-    odd.reduce((all, { result }) => all + (result.anomalies?.[kind] ?? 0), 0);
-  const seen = kinds.flatMap((kind) => (sum(kind) > 0 ? [`${sum(kind)} ${words[kind]}`] : []));
-  const text = `Replies were not as they should be at ${listed(odd.map(({ probe }) => probe))}: ${listed(seen)}.`;
-  return [buildFinding('replies_odd', sum('corrupted') > 0 ? 'warning' : 'info', odd, text)];
 }

@@ -3,7 +3,8 @@ import type { SummaryGroup } from '@vantage/contract';
 import { buildFinding, type FindingDraft } from '../finding.ts';
 import { groupsOf } from '../groups.ts';
 import type { ProbeResult, SparseResultOf } from '../probe-result.ts';
-import { hasDoubtfulSilence } from '../stalled.ts';
+import { SYN_AGAIN_MS } from '../shown-rtt.ts';
+import { hasDoubtfulSilence, hasDoubtfulTimes } from '../stalled.ts';
 import { thresholds } from '../thresholds.ts';
 import { listed, naming, tally } from '../words.ts';
 import { findIcmp } from './icmp.ts';
@@ -51,26 +52,50 @@ function states(probeResults: readonly PortResult[]): readonly FindingDraft[] {
 }
 
 function handshakes(probeResults: readonly TcpResult[]): readonly FindingDraft[] {
-  const lossy = probeResults.flatMap((probeResult) => {
-    const attempts = probeResult.result.attempts ?? [];
-    const failed = attempts.filter(({ error }) => error !== null).length;
-    const isOpen = probeResult.result.state === 'open' && !hasDoubtfulSilence('tcp', probeResult);
-    return isOpen && failed > 0 ? [{ probeResult, failed, of: attempts.length }] : [];
-  });
-  if (lossy.length === 0) return [];
-  const lost = lossy.reduce((sum, { failed }) => sum + failed, 0);
-  const values = listed(lossy.map(({ probeResult, failed, of }) => `${probeResult.probe} ${failed} of ${of}`));
-  const severity = lost >= thresholds.lostPackets ? 'warning' : 'info';
-  const text = `Some handshakes failed where others worked: ${values}.`;
-  return [
-    buildFinding(
-      'handshakes_lost',
-      severity,
-      lossy.map(({ probeResult }) => probeResult),
-      text,
-      'some handshakes fail',
-    ),
+  const open = probeResults.filter(({ result }) => result.state === 'open');
+  const failed = countedOf(open, (probeResult) =>
+    hasDoubtfulSilence('tcp', probeResult)
+      ? 0
+      : (probeResult.result.attempts ?? []).filter(({ error }) => error !== null).length,
+  );
+  const delayed = countedOf(open, (probeResult) =>
+    hasDoubtfulTimes('tcp', probeResult) ? 0 : sentAgain(probeResult.result),
+  );
+  const all = [...failed, ...delayed];
+  if (all.length === 0) return [];
+  const lost = all.reduce((sum, { count }) => sum + count, 0);
+  const values = (counted: readonly Counted[]): string =>
+    listed(counted.map(({ probeResult, count, of }) => `${probeResult.probe} ${count} of ${of}`));
+  const sentences = [
+    ...(failed.length > 0 ? [`Some handshakes failed where others worked: ${values(failed)}.`] : []),
+    ...(delayed.length > 0 ? [`${SENT_AGAIN}: ${values(delayed)}.`] : []),
   ];
+  const severity = lost >= thresholds.lostPackets ? 'warning' : 'info';
+  const own = [...new Set(all.map(({ probeResult }) => probeResult))];
+  const brief = failed.length > 0 ? 'some handshakes fail' : 'some handshakes take a second longer';
+  return [buildFinding('handshakes_lost', severity, own, sentences.join(' '), brief)];
+}
+
+const SENT_AGAIN =
+  'Some handshakes took a second longer than others of the probe, as when a packet is lost, or dropped by a full queue or a filter, and sent again';
+
+interface Counted {
+  readonly probeResult: TcpResult;
+  readonly count: number;
+  readonly of: number;
+}
+
+/** The probes for which `count` is not 0, with that number and the number of their handshakes. */
+function countedOf(probeResults: readonly TcpResult[], count: (probeResult: TcpResult) => number): readonly Counted[] {
+  return probeResults
+    .map((probeResult) => ({ probeResult, count: count(probeResult), of: probeResult.result.attempts?.length ?? 0 }))
+    .filter((counted) => counted.count > 0);
+}
+
+/** How many handshakes took so much longer than the shortest that their SYN, or its answer, was sent again. */
+function sentAgain({ attempts = [] }: SparseResultOf<'tcp'>): number {
+  const rtts = attempts.flatMap(({ rt }) => rt ?? []);
+  return rtts.filter((rtt) => rtt >= SYN_AGAIN_MS && rtt - Math.min(...rtts) >= thresholds.sentAgainMs).length;
 }
 
 function silence(probeResults: readonly UdpResult[]): readonly FindingDraft[] {

@@ -691,6 +691,12 @@ describe('a tcp check', () => {
       { 'fra-1': tcp('filtered'), 'ber-1': tcp('open') },
       ['port_filtered warning: fra-1', 'port_states_differ warning: ber-1 fra-1'],
     ],
+    ['open after a packet sent again', { 'fra-1': tcp('open', [1_021, 20, 20]) }, ['handshakes_lost info: fra-1']],
+    [
+      'open after a packet sent again and a lost handshake',
+      { 'fra-1': tcp('open', [20, 1_021, null]) },
+      ['handshakes_lost warning: fra-1'],
+    ],
     ['open after a lost handshake', { 'fra-1': tcp('open', [20, null, 20]) }, ['handshakes_lost info: fra-1']],
     ['open after two lost handshakes', { 'fra-1': tcp('open', [20, null, null]) }, ['handshakes_lost warning: fra-1']],
   ])('of a port that is %s', (_reason, results, expected) => {

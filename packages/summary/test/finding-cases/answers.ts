@@ -3,6 +3,7 @@ import { lost, ping, tcp, udp } from '../results.ts';
 import type { FindingCases } from './case.ts';
 
 const good = ping([20, 21, 22, 20]);
+const packetFrom = (from: string) => ({ seq: 1, rtt: 20, ttl: 60, from, duplicate: false });
 const notice = { type: 3, code: 13, from: '192.0.2.1', private: false };
 
 /** Cases of findings about ports, packets and their replies. */
@@ -54,6 +55,7 @@ export const answerCases: FindingCases = {
   handshakes_lost: {
     present: [
       ['one of three', summaryOf('tcp', { 'fra-1': tcp('open', [20, null, 21]) })],
+      ['one took a second longer', summaryOf('tcp', { 'fra-1': tcp('open', [1_020, 20, 21]) })],
       [
         'the probe was held up for much less than the wait for an answer',
         summaryOf('tcp', { 'fra-1': { ...tcp('open', [20, null, 21]), stalled: 150 } }),
@@ -62,6 +64,12 @@ export const answerCases: FindingCases = {
     absent: [
       ['all of them', summaryOf('tcp', { 'fra-1': tcp('filtered', [null, null, null]) })],
       ['none', summaryOf('tcp', { 'fra-1': tcp('open', [20, 21, 22]) })],
+      ['each took more than a second', summaryOf('tcp', { 'fra-1': tcp('open', [1_020, 1_021, 1_300]) })],
+      ['one took less than a second longer', summaryOf('tcp', { 'fra-1': tcp('open', [900, 20, 21]) })],
+      [
+        'one took a second longer, and the probe stood still',
+        summaryOf('tcp', { 'fra-1': { ...tcp('open', [1_020, 20, 21]), stalled: 1_000 } }),
+      ],
       [
         'the probe stood still meanwhile',
         summaryOf('tcp', { 'fra-1': { ...tcp('open', [20, null, 21]), stalled: 4_000 } }),
@@ -104,6 +112,10 @@ export const answerCases: FindingCases = {
   replies_odd: {
     present: [
       [
+        'an answer from another address',
+        summaryOf('ping', { 'fra-1': ping([20], { packets: [packetFrom('198.51.100.1')] }) }),
+      ],
+      [
         'a reply twice',
         summaryOf('ping', { 'fra-1': { ...good, anomalies: { duplicates: 1, late: 0, reordered: 0, corrupted: 0 } } }),
       ],
@@ -114,6 +126,14 @@ export const answerCases: FindingCases = {
         summaryOf('ping', { 'fra-1': { ...good, anomalies: { duplicates: 0, late: 0, reordered: 0, corrupted: 0 } } }),
       ],
       ['one is missing', summaryOf('ping', { 'fra-1': ping([20, null, 20]) })],
+      [
+        'an ICMP error comes from another address',
+        summaryOf('ping', {
+          'fra-1': ping([20, 20], {
+            packets: [packetFrom('203.0.113.1'), { ...packetFrom('198.51.100.1'), rtt: null }],
+          }),
+        }),
+      ],
     ],
   },
 };
