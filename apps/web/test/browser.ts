@@ -23,8 +23,8 @@ export async function openBrowser(args: readonly string[] = []): Promise<Browser
 }
 
 /**
- * V8's optimising compilers are off: a page ends before their code has saved the CPU time that they take. Baseline code
- * is made at once.
+ * V8's optimising compilers are off: a page ends before optimised code has saved the CPU time of its compilation.
+ * Baseline code is made at once.
  */
 const SCRIPTS_ONCE = '--js-flags=--no-turbofan --no-maglev --always-sparkplug';
 

@@ -20,8 +20,8 @@ export interface AgentLoop {
    */
   readonly start: () => Promise<void>;
   /**
-   * Takes jobs for another `LAST_JOBS_MS`, lets running ones finish within a limit, reports the others as interrupted,
-   * and closes. Never rejects.
+   * Takes jobs for another `LAST_JOBS_MS`, or `drainMs` if that is shorter; lets running ones finish within `drainMs`,
+   * reports the others as interrupted, and closes. Never rejects.
    */
   readonly drain: () => Promise<void>;
   /** Closes without waiting for running jobs to finish. Never rejects. */

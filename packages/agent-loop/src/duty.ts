@@ -63,7 +63,7 @@ export function createDuty(link: RedisLink, queue: ProbeQueue, work: Work, optio
     log,
   });
   const readClock = async (): Promise<void> => {
-    // If its clock steps forward, Redis expires the heartbeat early; if it steps back, too late.
+    // After a step of its clock, Redis would expire the last heartbeat too early or too late: another one replaces it.
     if (await clock.refresh()) await heartbeat.beat();
   };
   const { knows, adopt } = loop;

@@ -66,7 +66,7 @@ export function createLeftoverLook(parts: LeftoverParts): () => Promise<void> {
   };
 
   return async () => {
-    // While Redis is unavailable, the first read waits for it.
+    // An earlier poll still waits for Redis.
     if (isAsking) return;
     isAsking = true;
     const ids = await queue.active().finally(() => (isAsking = false));

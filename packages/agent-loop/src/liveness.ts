@@ -18,7 +18,7 @@ export interface LivenessParts {
 export interface Liveness {
   readonly start: () => void;
   readonly stop: () => void;
-  /** Why this probe has taken no jobs for long; undefined if it has. */
+  /** Why this probe can take no jobs; undefined while the queue answers its job loop, or Redis is out of reach. */
   readonly reason: () => string | undefined;
 }
 

@@ -32,7 +32,7 @@ export function resultStream(
   };
 }
 
-/** An older coordinator ignores unknown fields. */
+/** The field with the `traceparent`, which older coordinators ignore; none without a span. */
 function traceFields(traceparent: string | undefined): readonly string[] {
   return traceparent === undefined ? [] : ['traceparent', traceparent];
 }

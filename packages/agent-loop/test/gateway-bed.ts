@@ -59,7 +59,7 @@ export class GatewayBed {
   openAfterMs = 0;
   /** True: the test accepts proofs itself. */
   isSlow = false;
-  /** Advice of the gateway when to connect again; a short time shortens the pauses of the agent. */
+  /** Fields of each `welcome` of the gateway; a short `returnOverMs` shortens the pauses of the agent. */
   advice: { readonly returnOverMs?: number; readonly suspensions?: number } = {};
   /** State of the agent that the gateway reports. */
   state: 'approved' | 'waiting' = 'approved';

@@ -13,12 +13,12 @@ function shortLabel(name: string): string {
   return name === 'recordType' ? 'Record' : labelOf(name);
 }
 
-/** `Port is required.` or `Record: There is no such record type.` */
+/** An error with the label of its field: `Port is required.` or `Record: There is no such record type.` */
 function ofField(label: string, text: string): string {
   return /^(?:Is|Must) /.test(text) ? `${label} ${text.charAt(0).toLowerCase()}${text.slice(1)}` : `${label}: ${text}`;
 }
 
-/** Fields in the row of the host. */
+/** Fields in the row of the host, such as the port; checkboxes are among the options. */
 function fieldsOf({ form }: CheckFormState): readonly (readonly [string, CheckFormState['form']['fields'][string]])[] {
   return Object.entries(form.fields).filter(([, schema]) => schema.type !== 'boolean');
 }

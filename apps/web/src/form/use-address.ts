@@ -28,8 +28,8 @@ export function useAddress(isKept: boolean, form: FormDefinition, host: string, 
 }
 
 /**
- * Query of the start page with the form's values; empty if they are those of a new form. Leaves out headers, and a host
- * with a name before “@”: these may be secrets.
+ * Query of the start page with the form's values; empty if they are those of a new form. Leaves out headers, and a
+ * target with a user name or password before “@”: these may be secrets.
  */
 function addressOf(form: FormDefinition, host: string, values: FormValues): string {
   const target = /^(?:[^/]*\/\/)?[^/?#]*@/.test(host) ? '' : host.trim();

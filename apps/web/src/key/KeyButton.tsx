@@ -17,7 +17,7 @@ export function KeyButton(): JSX.Element {
   const [, setChanges] = useState(0);
   const [isOpen, setOpen] = useState(false);
   const dialog = useRef<HTMLDialogElement>(null);
-  // Registered before the first request is sent: its refusal can arrive before the effects that follow the paint.
+  // A layout effect, because the refusal of the first request can arrive before the effects that follow the paint.
   useLayoutEffect(() => keys.onChange(() => setChanges((count) => count + 1)), [keys]);
   useEffect(() => {
     if (isOpen) dialog.current?.showModal();

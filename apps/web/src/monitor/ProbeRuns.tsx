@@ -8,7 +8,7 @@ import { useProbes } from '../parts/use-probes.tsx';
 import { probeTones } from './monitor-text.ts';
 import { probesOf, RunBars } from './RunBars.tsx';
 
-/** A row for each probe: its state in the last run, and its part in the runs as bars. */
+/** A row for each probe: its state in the last run, and a bar for its result in each listed run. */
 export function ProbeRuns({ monitor }: { readonly monitor: Monitor }): JSX.Element {
   const known = useProbes() ?? {};
   const { runs, since, probes } = monitor;

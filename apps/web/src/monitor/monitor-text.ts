@@ -22,7 +22,10 @@ export function alarmText({ alarm }: Pick<MonitorInList, 'alarm'>): string {
   ].join(', ');
 }
 
-/** The number of failing probes, and the number that an alarm needs; null if the monitor has no `agreement`. */
+/**
+ * The number of failing probes, and the number that an alarm needs; null before the first tick of the monitor's
+ * definition.
+ */
 export function agreementText({ agreement }: Pick<MonitorInList, 'agreement'>): string | null {
   if (agreement === null) return null;
   const { failing, counted, needed, networks, countries } = agreement;

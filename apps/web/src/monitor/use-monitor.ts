@@ -15,7 +15,7 @@ export type MonitorView =
 const READ_AGAIN_MS = 2_000;
 /** Time for which events are collected before the monitor is read. */
 const TOGETHER_MS = 100;
-/** Wait before the next attempt from which on an interruption is displayed. */
+/** An interruption is displayed if the wait before the next attempt is at least this long. */
 const TROUBLE_FROM_MS = 1_000;
 /** Limit of the time for which the connection is tried again: in effect none. */
 const NEVER_MS = Number.MAX_SAFE_INTEGER;

@@ -93,7 +93,7 @@ function listed(names: readonly string[]): string {
   return names.length === 1 ? names[0]! : `${names.slice(0, -1).join(', ')} and ${names.at(-1)!}`;
 }
 
-/** The chosen probes by name, since the map has only pins. */
+/** The ids of the chosen probes, since the map has only pins. */
 function Chosen(props: { readonly ids: readonly string[]; readonly onClear: () => void }): JSX.Element | null {
   if (props.ids.length === 0) return null;
   return (
@@ -127,7 +127,7 @@ function leadOf(online: number, { probes, locations, limit, isPair }: Selection)
   return `${measured} ${some} of ${plural(online, 'probe')}${how}. The map and the options choose others.`;
 }
 
-/** `one probe.` or `3 probes at once.` */
+/** End of the sentence about the probes: `one probe.` or `3 probes at once.` */
 function atOnce(count: number, noun: string): string {
   return count === 1 ? `one ${noun}.` : `${plural(count, noun)} at once.`;
 }

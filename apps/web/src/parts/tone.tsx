@@ -16,7 +16,7 @@ interface Rated {
   readonly error?: { readonly code: string; readonly source: string } | null;
 }
 
-/** Tone of a result. A failure of the probe or of its resolver says nothing about the target. */
+/** Tone of a result; `mute` for a failure of the probe or of its resolver, which says nothing about the target. */
 export function toneOf({ result, error }: Rated): Tone {
   const saysNothing = error?.source === 'probe' || error?.code.startsWith('dns_resolver_');
   return result === 'failure' && saysNothing === true ? 'mute' : (outcomeTones[result] ?? 'mute');

@@ -51,7 +51,7 @@ export function TracerouteView({ check, rows, isAll, summary, nameOf, onChoose }
   );
 }
 
-/** Says that the graph lacks paths that a search had no packets or time for. */
+/** Names the probes whose search ran out of packets or time: the graph may lack some of their paths. */
 function MissingPaths({ probes, ...chips }: Parameters<typeof ProbeChips>[0]): JSX.Element | null {
   if (probes.length === 0) return null;
   return (

@@ -104,7 +104,8 @@ function isLit(probes: readonly string[], looked: PathNode | undefined): boolean
 }
 
 /**
- * True if packets that were to expire at the end of the link got no answer. Links have counts with `flows: "all"` only.
+ * True if some of the packets that were to expire at the end of the link got no answer. Links have counts with `flows:
+ * "all"` only.
  */
 function isLossy({ sent, received = 0 }: Paths['edges'][number]): boolean {
   return sent !== undefined && received < sent;

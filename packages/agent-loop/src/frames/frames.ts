@@ -21,7 +21,10 @@ export type Frame =
   | ({ readonly kind: 'piece' } & UploadPiece)
   | { readonly kind: 'fault'; readonly reason: string; /** Close code for it. */ readonly code: 1009 | 4400 };
 
-/** Encodes a message as the payload of a frame: as text, or compressed if it is longer than `COMPRESS_ABOVE_BYTES`. */
+/**
+ * Encodes a message as the payload of a frame: as text, or compressed if it has more characters than
+ * `COMPRESS_ABOVE_BYTES`.
+ */
 export function encodeMessage(message: unknown): string | Buffer {
   const json = JSON.stringify(message);
   if (json.length <= COMPRESS_ABOVE_BYTES) return json;

@@ -19,7 +19,7 @@ export interface GivenJobsOptions {
   /** Resolves when the job has ended and its results are acknowledged or dropped. */
   readonly run: (job: QueuedJob) => Promise<void>;
   readonly isExempt: (id: string) => boolean;
-  /** Removes a job from the queue. */
+  /** Has the gateway remove a job from the queue. */
   readonly done: (id: string) => void;
 }
 

@@ -90,7 +90,7 @@ class Link implements GatewayLink {
   readonly send = (message: AgentMessage): void => this.#current?.send(message);
 
   #connect(): void {
-    // The gateway may have replied meanwhile.
+    // The current gateway may have answered again meanwhile.
     if (this.#isStopped || !this.#isNeeded()) return;
     if (this.#attempts.size < MOST_ATTEMPTS) {
       const { dial, identity, hello } = this.#options;

@@ -2,7 +2,7 @@ import type { Message } from './message.ts';
 import { sameName } from './names.ts';
 import type { DnsRecord } from './record.ts';
 
-/** RFC 5155 section 3.1.2.1. */
+/** The opt-out flag of an NSEC3 record (RFC 5155 section 3.1.2.1). */
 const OPT_OUT = 1;
 
 /**

@@ -4,7 +4,7 @@ import { createReader } from './reader.ts';
 import type { DnsRecord, Question } from './record.ts';
 import { newSectionState, readQuestions, readSection, type Presentation } from './sections.ts';
 
-/** RFC 1035 section 4.1.1, RFC 4035 section 3. */
+/** Bits of the flags in the header of a message (RFC 1035 section 4.1.1, RFC 4035 section 3). */
 const flagBits = { qr: 0x80_00, aa: 0x04_00, tc: 0x02_00, rd: 0x01_00, ra: 0x00_80, ad: 0x00_20, cd: 0x00_10 } as const;
 
 export type DnsFlag = keyof typeof flagBits;

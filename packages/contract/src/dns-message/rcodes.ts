@@ -1,6 +1,6 @@
 import type { Failure } from '../failure.ts';
 
-/** RFC 6895 section 2.3 and its IANA registry. */
+/** Mnemonics of rcodes: RFC 6895 section 2.3 and its IANA registry. */
 const rcodeNames: Readonly<Record<number, string>> = {
   0: 'NOERROR',
   1: 'FORMERR',
@@ -51,7 +51,7 @@ export function rcodeFailure(rcode: number, alias: string | null = null): Failur
   return { code: codeByRcode[rcode] ?? 'dns_error', phase: 'response', source: 'resolver', message };
 }
 
-/** RFC 8914 section 5.2 and its IANA registry. */
+/** Names of extended errors by their code: RFC 8914 section 5.2 and its IANA registry. */
 const extendedErrorNames: readonly string[] = [
   'Other',
   'Unsupported DNSKEY Algorithm',
