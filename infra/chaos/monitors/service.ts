@@ -15,7 +15,6 @@ import { definePart, type Part } from '../processes.ts';
 import { keepStore, type Store } from '../store.ts';
 
 export const EVERY_MS = 10_000;
-const COORDINATORS = 3;
 const AGENTS = new URL('../../bench/load/simulated-agents-worker.ts', import.meta.url);
 const MANY = '1000000000';
 
@@ -28,7 +27,7 @@ export type Starts = readonly (readonly [id: string, atMs: number])[];
 /** A monitor and the state to which it has changed. */
 export type StateChange = Pick<Extract<MonitorEvent, { readonly kind: 'state' }>, 'monitor' | 'to'>;
 
-/** Three coordinators with monitors at one simulated probe, which always succeeds. */
+/** Coordinators with monitors at one simulated probe, which always succeeds. */
 export interface MonitorTrial {
   readonly store: Store;
   readonly coordinators: readonly { readonly part: Part; readonly url: string }[];
@@ -37,13 +36,19 @@ export interface MonitorTrial {
   readonly starts: () => Promise<Starts>;
   /** Reads the monitors over HTTP from any coordinator that answers. */
   readonly read: () => Promise<readonly Monitor[]>;
+  /** Reads one monitor so, by its index in `names`. */
+  readonly readOne: (index: number) => Promise<Monitor>;
   /** Reads the changes of the monitors' states from Redis, which keeps the last 100 events of a monitor. */
   readonly changes: () => Promise<readonly StateChange[]>;
   readonly stop: () => Promise<void>;
 }
 
 /** @param monitors number of monitors, which run every ten seconds */
-export async function startMonitorTrial(monitors: number, kind: 'single' | 'sentinel'): Promise<MonitorTrial> {
+export async function startMonitorTrial(
+  monitors: number,
+  kind: 'single' | 'sentinel',
+  count = 3,
+): Promise<MonitorTrial> {
   const folder = mkdtempSync(join(tmpdir(), 'vantage-chaos-monitors-'));
   const stoppers: (() => Promise<unknown> | void)[] = [() => rmSync(folder, { recursive: true, force: true })];
   const stop = async (): Promise<void> => {
@@ -59,7 +64,7 @@ export async function startMonitorTrial(monitors: number, kind: 'single' | 'sent
     const { child } = await startWorker(AGENTS, [store.url, '0', '1', '20', 'keep']);
     stoppers.push(() => end(child));
     const coordinators = await Promise.all(
-      Array.from({ length: COORDINATORS }, async (_, index) => {
+      Array.from({ length: count }, async (_, index) => {
         const name = `coordinator-${index + 1}`;
         const port = await freePort();
         const env = {
@@ -87,8 +92,9 @@ export async function startMonitorTrial(monitors: number, kind: 'single' | 'sent
     for (const { url } of coordinators) await untilProbesAreUp(url, 1);
     const urls = coordinators.map(({ url }) => url);
     const read = (): Promise<readonly Monitor[]> => readMonitors(urls, names);
+    const readOne = (index: number): Promise<Monitor> => readMonitor(urls, names[index]!);
     const changes = (): Promise<readonly StateChange[]> => readChanges(store, names);
-    return { store, coordinators, names, starts: keepStarts(child), read, changes, stop };
+    return { store, coordinators, names, starts: keepStarts(child), read, readOne, changes, stop };
   } catch (error) {
     await stop();
     throw error;
