@@ -30,6 +30,8 @@ const values = flagsOfProcess('npm run -s chaos --', 'Injects faults into a whol
   store: { description: 'Only faults of this store: single, sentinel or cluster.' },
   shard: { description: 'Only a part of the faults, such as 1/2.' },
   rate: { description: 'Checks a second.', fallback: '8', isNumber: true },
+  agents: { description: 'Agents at Redis, and as many at the gateways.', fallback: '2', isNumber: true },
+  look: { description: 'Milliseconds between two looks at a check.', fallback: '400', isNumber: true },
   // See `RunOptions`.
   scale: { description: 'Factor of all durations, for trials.', fallback: '1', isNumber: true },
   indulgence: {
@@ -100,6 +102,8 @@ function refuse(reason: string): void {
 async function runAll(all: readonly Fault[], history: History, progress: Progress): Promise<readonly string[]> {
   const shared = {
     rate: Number(values.rate),
+    agents: Number(values.agents),
+    lookEveryMs: Number(values.look),
     scale: Number(values.scale),
     indulgenceMs: Number(values.indulgence),
     history,

@@ -37,6 +37,8 @@ export interface ObserverOptions {
   /** Rate, checks per second. */
   readonly rate: number;
   readonly random: () => number;
+  /** Pause between two looks at all open checks, milliseconds; 400 if undefined. */
+  readonly lookEveryMs?: number | undefined;
 }
 
 interface Watched {
@@ -131,7 +133,7 @@ class ClientObserver implements Observer {
   }
 
   private async lookAtChecks(): Promise<void> {
-    const { random } = this.options;
+    const { random, lookEveryMs = LOOK_EVERY_MS } = this.options;
     const { signal } = this.stopping;
     for (;;) {
       this.open = this.open.filter(({ readsLeft }) => readsLeft > 0);
@@ -143,7 +145,7 @@ class ClientObserver implements Observer {
       for (let from = 0; from < round.length; from += AT_ONCE) {
         await Promise.all(round.slice(from, from + AT_ONCE).map((check) => this.look(check)));
       }
-      await sleep(LOOK_EVERY_MS);
+      await sleep(signal.aborted ? LOOK_EVERY_MS : lookEveryMs);
     }
   }
 

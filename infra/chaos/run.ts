@@ -26,6 +26,8 @@ export interface RunOptions {
   readonly scale: number;
   /** Number of agents that connect to Redis, and of those that connect to the gateways. */
   readonly agents?: number;
+  /** See `ObserverOptions`. */
+  readonly lookEveryMs?: number;
   /** Time added to the bounds of completion and recovery, for busy machines. */
   readonly indulgenceMs?: number;
   /** Receives the observations of the clients, the injected faults, and the outages and stalls. */
@@ -48,7 +50,7 @@ export async function runChaos(options: RunOptions): Promise<readonly string[]> 
   const { store, seed, rate, scale, indulgenceMs = 0, history } = options;
   // Separate generators for faults and for requests: the speed of responses must not change the faults.
   const [random, randomOfClients] = [seededRandom(seed), seededRandom(seed + 0x5eed)];
-  const { agents = 2, screenshots = false, keepLogsIn } = options;
+  const { agents = 2, lookEveryMs, screenshots = false, keepLogsIn } = options;
   const deployment = await startDeployment({ agents, gatewayAgents: agents, store, screenshots, keepLogsIn });
   history.add({ kind: 'setup', store, indulgenceMs });
   const stalls = watchStalls(history);
@@ -69,12 +71,15 @@ export async function runChaos(options: RunOptions): Promise<readonly string[]> 
       rate,
       random: randomOfClients,
       nextRequest: requestsFor(deployment, randomOfClients),
+      lookEveryMs,
     });
+    let injected = 0;
     const inject = async (fault: Fault): Promise<void> => {
-      if (fault.name === CONTROL) {
+      if (fault.name === CONTROL && injected > 0) {
         observer.attribute('settling');
         await sleep(SETTLES_WITHIN_MS);
       }
+      injected += 1;
       const [from, harmed] = [historyNow(), new Set<string>()];
       observer.attribute(fault.name);
       const harm = (...touched: readonly string[]): void => touched.forEach((name) => harmed.add(name));

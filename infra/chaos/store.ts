@@ -18,8 +18,8 @@ export interface Store {
   /** Port of the server that accepts writes at present. */
   readonly masterPort: () => Promise<number>;
   readonly masterPid: () => Promise<number>;
-  /** Process ids; empty without Sentinels. */
-  readonly sentinelPids: readonly number[];
+  /** Empty without Sentinels. */
+  readonly sentinels: readonly RedisServer[];
   /** Sends SIGKILL to the master. */
   readonly kill: () => Promise<void>;
   /**
@@ -40,6 +40,8 @@ const DISK_MIB = 96;
 const DISK_INODES = 512;
 /** After a stall, a Sentinel refuses a failover for this long; Redis' 30 s would outlast the replica's eligibility. */
 const TILT_MS = 5_000;
+/** Redis' ten seconds would be the wait for each new replica: a Sentinel promotes none of which it knows nothing. */
+const ASK_SERVERS_MS = 1_000;
 
 export async function keepStore(kind: StoreKind, folder: string): Promise<Store> {
   const executable = findRedisServer(process.env['PATH'] ?? '');
@@ -74,7 +76,7 @@ async function keepSingle(executable: string, folder: string): Promise<Store> {
     port,
     masterPort: async () => port,
     masterPid: async () => server.pid,
-    sentinelPids: [],
+    sentinels: [],
     kill: async () => {
       process.kill(server.pid, 'SIGKILL');
       await server.ended;
@@ -96,7 +98,7 @@ async function keepSentinel(executable: string): Promise<Store> {
   const set = await startRedisSentinel(executable);
   for (const { port } of set.sentinels) {
     const sentinel = new Redis(port, '127.0.0.1');
-    await sentinel.call('SENTINEL', 'DEBUG', 'tilt-period', String(TILT_MS));
+    await sentinel.call('SENTINEL', 'DEBUG', 'tilt-period', String(TILT_MS), 'info-period', String(ASK_SERVERS_MS));
     sentinel.disconnect();
   }
   const masterPid = async (): Promise<number> => {
@@ -109,7 +111,7 @@ async function keepSentinel(executable: string): Promise<Store> {
     masterPort: set.masterPort,
     masterPid,
     restart: set.addReplica,
-    sentinelPids: set.sentinels.map(({ pid }) => pid),
+    sentinels: set.sentinels,
     kill: async () => {
       process.kill(await masterPid(), 'SIGKILL');
     },
@@ -128,7 +130,7 @@ function ofCluster(cluster: ClusterStore): Store {
     cluster,
     masterPort: async () => cluster.nodes[0]!.port,
     masterPid: async () => cluster.nodes[0]!.pid,
-    sentinelPids: [],
+    sentinels: [],
     kill: () => cluster.kill(0),
     restart: () => cluster.restart(0),
     disk: undefined,

@@ -37,7 +37,8 @@ export async function expectKeptPromises(store: StoreKind, shard = '1/1'): Promi
   const folder = mkdtempSync(join(tmpdir(), 'vantage-chaos-test-'));
   try {
     const file = join(folder, 'history.jsonl');
-    const size = ['--minutes', '0', '--scale', '0.1', '--rate', '4', '--indulgence', String(INDULGENCE_MS)];
+    const load = ['--rate', '4', '--agents', '1', '--look', '1500'];
+    const size = ['--minutes', '0', '--scale', '0.05', ...load, '--indulgence', String(INDULGENCE_MS)];
     const which = ['--store', store, '--shard', shard, '--except', choice.except];
     const stdout = await run([...which, ...size, '--seed', '7', '--history', file]);
     const tallies = judge(readHistory(file));
