@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import { once } from 'node:events';
 import { promisify } from 'node:util';
 
-import { launch } from 'puppeteer';
+import { launch, type CDPSession, type Page } from 'puppeteer';
 
 import { frameReader, frameTypes } from '../src/http-client/http2/frames.ts';
 import type { FrameAnswer } from './http2-corpus.ts';
@@ -103,29 +103,59 @@ export async function startChromium(executablePath: string): Promise<Chromium> {
   const page = await browser.newPage();
   const session = await page.createCDPSession();
   await session.send('Network.enable');
-  const ask = async (url: string): Promise<ReaderVerdict> => {
-    const ended = Promise.withResolvers<string | null>();
-    let [status, id] = [0, ''];
-    session.on('Network.responseReceived', ({ response, requestId, type }) => {
-      if (type === 'Document') [status, id] = [response.status, requestId];
-    });
-    session.on('Network.loadingFinished', ({ requestId }) => {
-      if (requestId === id) ended.resolve(null);
-    });
-    session.on('Network.loadingFailed', ({ errorText, type }) => {
-      if (type === 'Document') ended.resolve(errorText);
-    });
-    const opened = page.goto(url, { timeout: 30_000 }).catch(() => undefined);
-    const failure = await ended.promise;
-    await opened;
-    session.removeAllListeners();
-    // The browser stays on the previous page after a status without content.
-    if (failure === 'net::ERR_ABORTED' && [204, 205].includes(status)) return `${status} 0`;
-    if (failure !== null) return failure.replace('net::', '');
-    const { body, base64Encoded } = await session.send('Network.getResponseBody', { requestId: id });
-    return `${status} ${Buffer.from(body, base64Encoded ? 'base64' : 'utf8').length}`;
-  };
+  const ask = async (url: string): Promise<ReaderVerdict> => (await load(session, url)) ?? visit(page, session, url);
   return { ask: (url) => undisturbed(() => ask(url)), close: () => browser.close() };
+}
+
+/**
+ * Asks the network service: a page that fails to load starts a renderer process each time.
+ *
+ * @returns undefined for a status other than 200, of which the service does not tell what a page does
+ */
+async function load(session: CDPSession, url: string): Promise<ReaderVerdict | undefined> {
+  const { frameTree } = await session.send('Page.getFrameTree');
+  const options = { disableCache: true, includeCredentials: false };
+  const asked = { frameId: frameTree.frame.id, url, options };
+  const { resource } = await session.send('Network.loadNetworkResource', asked);
+  const { netErrorName = '', httpStatusCode, stream } = resource;
+  const length = stream === undefined ? 0 : await lengthOf(session, stream);
+  if (httpStatusCode !== undefined && httpStatusCode !== 200) return undefined;
+  return /ERR_[A-Z0-9_]+/.exec(netErrorName)?.[0] ?? `${httpStatusCode} ${length}`;
+}
+
+async function lengthOf(session: CDPSession, handle: string): Promise<number> {
+  let length = 0;
+  for (let isRead = false; !isRead;) {
+    const { data, base64Encoded = false, eof } = await session.send('IO.read', { handle });
+    length += Buffer.from(data, base64Encoded ? 'base64' : 'utf8').length;
+    isRead = eof;
+  }
+  await session.send('IO.close', { handle });
+  return length;
+}
+
+/** Opens the URL in the page. */
+async function visit(page: Page, session: CDPSession, url: string): Promise<ReaderVerdict> {
+  const ended = Promise.withResolvers<string | null>();
+  let [status, id] = [0, ''];
+  session.on('Network.responseReceived', ({ response, requestId, type }) => {
+    if (type === 'Document') [status, id] = [response.status, requestId];
+  });
+  session.on('Network.loadingFinished', ({ requestId }) => {
+    if (requestId === id) ended.resolve(null);
+  });
+  session.on('Network.loadingFailed', ({ errorText, type }) => {
+    if (type === 'Document') ended.resolve(errorText);
+  });
+  const opened = page.goto(url, { timeout: 30_000 }).catch(() => undefined);
+  const failure = await ended.promise;
+  await opened;
+  session.removeAllListeners();
+  // The browser stays on the previous page after a status without content.
+  if (failure === 'net::ERR_ABORTED' && [204, 205].includes(status)) return `${status} 0`;
+  if (failure !== null) return failure.replace('net::', '');
+  const { body, base64Encoded } = await session.send('Network.getResponseBody', { requestId: id });
+  return `${status} ${Buffer.from(body, base64Encoded ? 'base64' : 'utf8').length}`;
 }
 
 const run = promisify(execFile);
