@@ -42,7 +42,7 @@ export function lateHeadersBrowser(executablePath: string): MadeProgram {
   const folder = mkdtempSync(join(tmpdir(), 'vantage-late-headers-'));
   const path = join(folder, 'browser');
   writeFileSync(path, program(executablePath), { mode: 0o755 });
-  // Browsers run as another user than root.
+  // Browsers run as another user than root, which must be able to start the program.
   chmodSync(folder, 0o755);
   return { path, remove: () => rmSync(folder, { recursive: true }) };
 }

@@ -70,7 +70,7 @@ export function addHeaderLine(rawHeaders: string[], text: string, deviates: Devi
   return true;
 }
 
-/** RFC 9112 section 5.2: a user agent puts a space in the place of a fold. */
+/** Adds a folded line to the header before it, with a space in the place of the fold (RFC 9112 section 5.2). */
 function continueHeader(rawHeaders: string[], more: string, deviates: Deviates): void {
   deviates('line_folding');
   if (CONTROL.test(more)) deviates('header_control_character');

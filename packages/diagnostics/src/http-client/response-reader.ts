@@ -210,7 +210,7 @@ export class Http1Reader {
     this.sink.end();
   }
 
-  /** RFC 9112 section 8: without close_notify the body may be incomplete. */
+  /** Ends a body at the end of TLS without close_notify: it may be incomplete (RFC 9112 section 8). */
   private cutOff(): void {
     this.state = 'over';
     this.sink.deviation('close_notify_missing');

@@ -9,7 +9,7 @@ const TIME_WAIT = '06';
  * delivers to that socket. False on systems without procfs.
  */
 export async function isBoundPort(protocol: 'udp' | 'tcp', port: number): Promise<boolean> {
-  // A socket of IPv6 may receive IPv4 too.
+  // Both families, since a socket of IPv6 may receive IPv4 too.
   const tables = await Promise.all([protocol, `${protocol}6`].map((name) => readTable(`/proc/net/${name}`)));
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   return tables.flat().some((line) => {

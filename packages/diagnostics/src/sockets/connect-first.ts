@@ -32,7 +32,7 @@ export interface FirstOptions {
    * time for the next one.
    */
   readonly boundMs: (isLast: boolean) => number | undefined;
-  /** Passed to `connectPinned`. */
+  /** Context in which `connectPinned` watches for ICMP errors; without it, it does not. */
   readonly icmp?: IcmpContext;
 }
 

@@ -42,7 +42,10 @@ export function findRedirects(probeResults: readonly HttpResult[]): readonly Fin
   return all;
 }
 
-/** Redirects that lead probes to different places. A query often differs with each request. */
+/**
+ * Finding: redirects lead probes to different places. Queries are not compared, since they often differ with each
+ * request.
+ */
 function differing(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
   const redirected = probeResults.filter(({ result }) => placeOf(result) !== undefined);
   const nameOf = ({ result }: HttpResult): string => {
@@ -73,7 +76,7 @@ function elsewhereOf(probeResults: readonly HttpResult[]): readonly HttpResult[]
   );
 }
 
-/** Redirects from https to http, followed or not. */
+/** Finding: redirects lead from https to http, followed or not. */
 function unencrypted(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
   const placesOf = (result: SparseResultOf<'http'>): readonly string[] =>
     [result, ...(result.redirects ?? [])].flatMap((answer) => {
@@ -94,7 +97,7 @@ function leadsElsewhere(result: SparseResultOf<'http'>): boolean {
   return to !== undefined && to.host !== '' && from !== null && isOtherHost(to, from);
 }
 
-/** The same of redirects that were followed. */
+/** True if redirects that were followed led to another host; a leading `www.` makes no difference. */
 function wasLedElsewhere({ redirects = [], url }: SparseResultOf<'http'>): boolean {
   const [to, from] = [URL.parse(url ?? ''), URL.parse(redirects[0]?.url ?? '')];
   return to !== null && from !== null && isOtherHost(to, from);

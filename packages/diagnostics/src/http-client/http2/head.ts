@@ -47,7 +47,7 @@ function trim(value: string): string {
   return value.replace(/^[ \t]+|[ \t]+$/g, '');
 }
 
-/** RFC 9113 section 8.2.1: printable ASCII without upper case and without a colon. */
+/** Name of a header: visible ASCII without upper case and without a colon (RFC 9113 section 8.2.1). */
 const NAME = /^[\x21-\x39\x3b-\x40\x5b-\x7e]+$/;
 // oxlint-disable-next-line no-control-regex -- these are what is forbidden
 const FORBIDDEN_IN_VALUE = /[\u0000-\u0008\u000a-\u001f\u007f]/;

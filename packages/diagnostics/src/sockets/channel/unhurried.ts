@@ -3,7 +3,7 @@ import type { Request } from './messages.ts';
 /** Requests without a response or urgency: sent before the next urgent one, or `WITHIN_MS` after the first of them. */
 export interface Unhurried {
   readonly add: (request: Request) => void;
-  /** Sends them now, in their order. */
+  /** Sends the waiting requests now, in their order. */
   readonly flush: () => void;
   readonly drop: () => void;
 }

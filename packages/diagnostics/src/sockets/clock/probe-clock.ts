@@ -5,7 +5,7 @@ import { awakeClock, readFirstTimer, type AwakeClock } from '@vantage/timers';
  * missing answer shows. While the packet process is stalled, packets are not sent and answers are not read.
  */
 export interface ProbeClock extends AwakeClock {
-  /** Awaits an answer of the packet process. */
+  /** Awaits an answer of the packet process; the clock stops while it is owed for longer than `GRACE_MS`. */
   readonly owed: <T>(answer: Promise<T>) => Promise<T>;
   /** True while the packet process has owed an answer for longer than `GRACE_MS`. */
   readonly isStill: () => boolean;

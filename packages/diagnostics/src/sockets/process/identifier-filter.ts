@@ -16,7 +16,7 @@ const LINUX = { SOL_SOCKET: 1, SO_ATTACH_FILTER: 26, SO_DETACH_FILTER: 27 } as c
 const BPF = { headerToX: 0xb1, byte: 0x50, half: 0x48, jump: 0x05, ifEqual: 0x15, return: 0x06 } as const;
 const INSTRUCTION_BYTES = 8;
 const PROGRAM_BYTES = 16;
-/** A jump leaves out at most 255 instructions. */
+/** A jump passes over at most 255 instructions, and each identifier takes one. */
 const MAX_IDENTIFIERS = 250;
 
 /**

@@ -78,7 +78,8 @@ const REASONS: Readonly<Record<number, string>> = {
 };
 
 /**
- * RFC 6960 section 4.1.1: a certificate is identified by its serial number and by hashes of its issuer's name and key.
+ * True if the answer is about this certificate, which it identifies by the serial number and by hashes of its issuer's
+ * name and key (RFC 6960 section 4.1.1). The key is compared only if the issuer is known.
  */
 function concerns(answer: OcspAnswer, leaf: X509Certificate, issuer: X509Certificate | undefined): boolean {
   const named = readCertificateBody(leaf.raw);
@@ -100,8 +101,8 @@ const DIGESTS: Readonly<Record<string, string>> = {
 type Signature = NonNullable<Ocsp>['signature'];
 
 /**
- * RFC 6960 section 4.2.2.2: the response is signed by the issuer of the certificate, or by a responder to which the
- * issuer gave a certificate for that purpose.
+ * Whether the response is signed by the issuer of the certificate, or by a responder to which the issuer gave a
+ * certificate for that purpose (RFC 6960 section 4.2.2.2).
  */
 function signatureOf(response: OcspResponse, issuer: X509Certificate, nowMs: number): Signature {
   const digest = SIGNATURE_DIGESTS[response.signatureAlgorithm];

@@ -89,7 +89,10 @@ function createLinks(sent: readonly Certificate[], anchors: TrustAnchors, nowMs:
   };
 }
 
-/** RFC 5280 section 4.2.1.1: key identifiers distinguish keys of equal names, if both sides have one. */
+/**
+ * True if the key identifiers do not exclude the issuer. They distinguish keys of equal names, if both certificates
+ * have one (RFC 5280 section 4.2.1.1).
+ */
 function mayHaveIssued({ subjectKeyId, fingerprint }: Certificate, certificate: Certificate): boolean {
   if (fingerprint === certificate.fingerprint) return false;
   if (subjectKeyId === null || certificate.authorityKeyId === null) return true;

@@ -109,7 +109,10 @@ function isPublic({ isAnchored, certificates }: Path, anchors: TrustAnchors): bo
   return isAnchored && anchors.isPublic(certificates.at(-1)!);
 }
 
-/** CA/Browser Forum, Baseline Requirements 1.7.3, section 6.3.2. */
+/**
+ * Longest validity of a certificate that was issued since this day (CA/Browser Forum, Baseline Requirements 1.7.3,
+ * section 6.3.2).
+ */
 const [LONGEST_DAYS, LONGEST_SINCE] = [398, Date.UTC(2020, 8, 1)];
 
 function validityFault({ parsed }: Certificate): string | null {

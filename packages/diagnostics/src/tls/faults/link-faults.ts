@@ -65,7 +65,7 @@ function authorityFaults(certificates: readonly Certificate[], position: number)
   if (keyUsages !== null && !keyUsages.has(CERTIFICATE_SIGNING)) {
     faults.push(untrusted('may not sign certificates by its key usage', ...NO_AUTHORITY));
   }
-  // RFC 5280 section 4.2.1.9: self-issued certificates are not counted.
+  // The limit of the path length does not count self-issued certificates (RFC 5280 section 4.2.1.9).
   const below = certificates.slice(1, position).filter((one) => one.subject !== one.issuer).length;
   const allowed = constraints?.pathLength ?? null;
   if (allowed !== null && below > allowed) {

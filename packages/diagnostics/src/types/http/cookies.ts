@@ -48,7 +48,7 @@ function parse(header: string, url: URL): { readonly cookie: Cookie; readonly is
   const [pair = '', ...attributes] = header.split(';');
   const at = pair.indexOf('=');
   const [name, value] = [pair.slice(0, Math.max(0, at)).trim(), pair.slice(at + 1).trim()];
-  // Requests contain printable ASCII only.
+  // Cookies with other than printable ASCII are not stored, since requests contain nothing else.
   if (name === '' || !/^[\x21-\x7e]*$/.test(name) || !/^[\x20-\x7e]*$/.test(value)) return undefined;
   const given = new Map(
     attributes.map((attribute) => {

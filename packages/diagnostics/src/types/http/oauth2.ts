@@ -80,7 +80,7 @@ function readAnswer({ failure, head }: Step, body: string): TokenReading {
   if (status < 200 || status > 299)
     return { failure: no('token_refused', `The token server answered with status ${status}.`) };
   const { access_token: token, token_type: type } = fieldsOf(body);
-  // RFC 6749 appendix A.12; anything else could add lines to the request.
+  // A token is printable ASCII (RFC 6749 appendix A.12); anything else could add lines to the request.
   if (typeof token !== 'string' || !/^[\x20-\x7e]{1,8192}$/.test(token)) {
     return { failure: no('token_refused', 'The answer of the token server has no token.') };
   }

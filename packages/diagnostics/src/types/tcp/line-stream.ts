@@ -56,7 +56,7 @@ interface LineBuffer {
 
 const [LF, CR] = [0x0a, 0x0d];
 
-/** Splits as Go's `bufio.ScanLines`. */
+/** Splits at line feeds and removes a carriage return before them, as Go's `bufio.ScanLines`. */
 function lineBuffer(): LineBuffer {
   const buffer = Buffer.allocUnsafe(MAX_DIALOGUE_BYTES);
   let [start, searched, end, isFull] = [0, 0, 0, false];

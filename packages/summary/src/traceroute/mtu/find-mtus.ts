@@ -45,20 +45,20 @@ function blackHoles(traces: readonly Trace[]): readonly FindingDraft[] {
   ];
 }
 
-/** Echo requests and packets of the trace’s protocol vanish. */
+/** Finding: large echo requests and large packets of the trace’s protocol vanish. */
 function blackHole(holes: readonly Trace[]): FindingDraft {
   const lost = listed(unique(holes.map((trace) => ownLost(trace)!)));
   const text = `Large packets vanish on the way without an ICMP error, and small ones are answered: echo requests of ${sizesOf(holes)}, and ${lost}. Connections that send full packets hang there.`;
   return buildFinding('path_mtu_black_hole', 'warning', resultsOf(holes), text, 'large packets vanish on the way');
 }
 
-/** Echo requests vanish, and nothing is known of other packets. */
+/** Finding: large echo requests vanish, and nothing is known of other packets. */
 function echoHole(holes: readonly Trace[]): FindingDraft {
   const text = `Large echo requests vanish on the way without an ICMP error, and small ones are answered: ${sizesOf(holes)}. If it concerns other packets, too, connections that send full packets hang there; a filter for large pings looks the same.`;
   return buildFinding('path_mtu_black_hole', 'warning', resultsOf(holes), text, 'large pings vanish on the way');
 }
 
-/** Packets of the trace’s protocol vanish, and the search by echo requests found no black hole. */
+/** Finding: large packets of the trace’s protocol vanish, and the search by echo requests found no black hole. */
 function ownHole(holes: readonly Trace[]): FindingDraft {
   const lost = listed(unique(holes.map((trace) => ownLost(trace)!)));
   const isTcp = holes.every(({ probeResult }) => probeResult.result.protocol === 'tcp');

@@ -21,7 +21,7 @@ export const dnssecData = {
   },
   NSEC3PARAM: (data) => `${data.u8()} ${data.u8()} ${data.u16()} ${salt(data)}`,
   RRSIG: signature,
-  // RFC 2931: the format is that of RRSIG.
+  // The format is that of RRSIG (RFC 2931).
   SIG: signature,
   ZONEMD: (data) => `${data.u32()} ${data.u8()} ${data.u8()} ${hexGroups(data.rest())}`,
 } satisfies Partial<Record<RecordTypeName, (data: Reader) => string>>;

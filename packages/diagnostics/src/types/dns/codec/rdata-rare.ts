@@ -34,7 +34,7 @@ export const rareData = {
   BRID: octets,
   DHCID: octets,
   DLV: digest,
-  // RFC 9859 section 2.1.
+  // Type, scheme, port and target (RFC 9859 section 2.1).
   DSYNC: (data) => `${recordTypeName(data.u16())} ${scheme(data.u8())} ${data.u16()} ${data.name()}`,
   GPOS: texts,
   HHIT: octets,
@@ -59,7 +59,7 @@ export const rareData = {
   NINFO: texts,
   'NSAP-PTR': name,
   PX: (data) => `${data.u16()} ${data.name()} ${data.name()}`,
-  // RFC 9606 section 4.
+  // The format is that of TXT (RFC 9606 section 4).
   RESINFO: texts,
   RKEY: key,
   RT: (data) => `${data.u16()} ${data.name()}`,

@@ -28,7 +28,7 @@ export function presentData(typeCode: number, classCode: number, data: Reader): 
   return text;
 }
 
-/** The form of RFC 3597 section 5. */
+/** The data of a record of an unknown type, in hexadecimal (RFC 3597 section 5). */
 export function presentUnknown(data: Reader): string {
   const bytes = data.rest();
   return bytes.length === 0 ? '\\# 0' : `\\# ${bytes.length} ${hexGroups(bytes)}`;
@@ -56,7 +56,7 @@ const byName: Partial<Record<RecordTypeName, Present>> = {
   A: (data) => ipv4Text(data.take(4)),
   AAAA: (data) => ipv6Text(data.take(16)),
   AFSDB: numberAndName,
-  // RFC 8659 section 4.1.1.
+  // Flags, tag and value (RFC 8659 section 4.1.1).
   CAA: (data) => `${data.u8()} ${asciiTag(data.characterString())} ${quoted(data.rest())}`,
   CERT: (data) => `${certificateType(data.u16())} ${data.u16()} ${keyAlgorithm(data.u8())} ${base64Groups(some(data))}`,
   CNAME: name,
@@ -66,7 +66,7 @@ const byName: Partial<Record<RecordTypeName, Present>> = {
   HINFO: (data) => `${quoted(data.characterString())} ${quoted(data.characterString())}`,
   KX: numberAndName,
   MX: numberAndName,
-  // RFC 3403 section 4.1.
+  // Order, preference, flags, services, regular expression and replacement (RFC 3403 section 4.1).
   NAPTR: (data) => {
     const numbers = `${data.u16()} ${data.u16()}`;
     const strings = [data.characterString(), data.characterString(), data.characterString()].map(quoted);
@@ -83,7 +83,7 @@ const byName: Partial<Record<RecordTypeName, Present>> = {
   SSHFP: (data) => `${data.u8()} ${data.u8()} ${hexGroups(some(data))}`,
   TLSA: tlsAssociation,
   TXT: texts,
-  // RFC 7553 section 4.5.
+  // Priority, weight and target (RFC 7553 section 4.5).
   URI: (data) => `${data.u16()} ${data.u16()} ${quoted(data.rest())}`,
   LOC: locationData,
   HTTPS: serviceBindingData,
@@ -126,7 +126,7 @@ function certificateType(type: number): string {
   return mnemonics[type] ?? String(type);
 }
 
-/** RFC 4034 appendix A.1 and the registry it began, with the mnemonics that `dig` uses. */
+/** Mnemonic of an algorithm of DNSSEC as `dig` has it, from RFC 4034 appendix A.1 and the registry that it began. */
 function keyAlgorithm(algorithm: number): string {
   const mnemonics: Readonly<Record<number, string>> = {
     1: 'RSAMD5',

@@ -159,7 +159,7 @@ const refusedNames: ReadonlySet<string> = new Set([
   'OPT',
   'TSIG',
   'TKEY',
-  // RFC 9824 section 3.5.
+  // Only type bitmaps have it; a query for it is a format error (RFC 9824 section 3.5).
   'NXNAME',
 ]);
 

@@ -61,7 +61,7 @@ export async function askHttps(
 
 type Tried = Asked & { readonly again: Again | null };
 
-/** RFC 8484 section 5.1: the time in HTTP caches reduces the TTLs. */
+/** The message with its TTLs reduced by its time in HTTP caches (RFC 8484 section 5.1). */
 function aged(message: Message, seconds: number): Message {
   const older = (records: readonly DnsRecord[]): DnsRecord[] =>
     records.map((record) => ({ ...record, ttl: Math.max(0, record.ttl - seconds) }));
