@@ -79,7 +79,7 @@ async function checkModules({
     const { parsing } = parseWithFiles(await readFile(modulesFile, 'utf8'), createQuestionFault(policy));
     if (!parsing.ok) {
       return parsing.faults.map(({ line, message }) =>
-        error('modules', `${modulesFile} line ${line}: ${message}.`, remedy),
+        error('modules', `${modulesFile} line ${line}: ${withoutPeriod(message)}.`, remedy),
       );
     }
     const refused = [...parsing.refused.values()].flat();
@@ -121,8 +121,15 @@ async function checkMonitors(config: Files): Promise<readonly DoctorFinding[]> {
     const reading = readMonitorsFile(await readFile(file, 'utf8'), read);
     return reading.valid
       ? [ok('monitors', `${file} has ${count(reading.definitions.length, 'monitor')}.`)]
-      : reading.faults.map(({ line, message }) => error('monitors', `${file} line ${line}: ${message}.`, remedy));
+      : reading.faults.map(({ line, message }) =>
+          error('monitors', `${file} line ${line}: ${withoutPeriod(message)}.`, remedy),
+        );
   } catch (fault) {
     return [error('monitors', `MONITORS_FILE cannot be read: ${reasonOf(fault)}.`, remedy)];
   }
+}
+
+/** The target policy answers in whole sentences. */
+function withoutPeriod(message: string): string {
+  return message.replace(/\.$/, '');
 }

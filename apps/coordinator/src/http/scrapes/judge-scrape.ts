@@ -67,7 +67,7 @@ const selectionParameters: Readonly<Record<string, string>> = {
 function selectionFaults(errors: readonly InputError[]): readonly InputError[] {
   return errors.flatMap(({ path, message }) => {
     const parameter = selectionParameters[fieldOf(path)];
-    return parameter === undefined ? [] : [{ path: parameter, message }];
+    return parameter === undefined ? [] : [{ path: parameter, message: inParameters(message) }];
   });
 }
 
@@ -75,8 +75,13 @@ function selectionFaults(errors: readonly InputError[]): readonly InputError[] {
 export function asScrapeFaults(errors: readonly InputError[], { prober }: Module): readonly InputError[] {
   return errors.map(({ path, message }) => ({
     path: parameterOf(path, prober === 'dns' ? '?module' : '?target'),
-    message,
+    message: inParameters(message),
   }));
+}
+
+/** Messages about `POST /check` name its field. */
+function inParameters(message: string): string {
+  return message.replaceAll('`probes`', '`probe`');
 }
 
 function parameterOf(path: string, hostOf: string): string {

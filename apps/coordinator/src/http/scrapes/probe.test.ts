@@ -224,6 +224,11 @@ describe('GET /probe', () => {
       '/probe?target=a.example&locations=DE',
       '?locations: is not a known parameter; did you mean location?',
     ],
+    [
+      'a probe and a location',
+      '/probe?target=a.example&probe=fra-1&location=DE',
+      '?location: cannot be combined with `probe`: choose one of the two',
+    ],
     ['a host name that the policy refuses', '/probe?target=a.example&hostname=10.0.0.1', '?hostname: 10.0.0.1 is in'],
   ])('is 400 for %s: a scrape that is set up wrong is no outage', async (_why, path, detail) => {
     const { ask, created } = await start();
@@ -475,7 +480,10 @@ describe('GET /sd/agents', () => {
     const outside = await start({ probes, scrapeNetworks: ['192.0.2.0/24'] });
     expect((await outside.ask('/sd/agents')).status).toBe(403);
     const { ask } = await start({ probes });
-    expect((await ask('/sd/agents?target=a.example')).status).toBe(400);
+    expect(await ask('/sd/agents?target=a.example')).toMatchObject({
+      status: 400,
+      json: { detail: '?target: is not a known parameter; there are none' },
+    });
     expect((await ask('/sd/agents', { method: 'POST' })).status).toBe(405);
   });
 });

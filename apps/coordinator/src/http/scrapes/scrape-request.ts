@@ -84,6 +84,7 @@ export function parameterFaults(
     const path = `?${escapeText(name, 64)}`;
     if (once.includes(name)) return query.getAll(name).length > 1 ? [{ path, message: 'must be given once' }] : [];
     if (known.includes(name)) return [];
+    if (known.length === 0) return [{ path, message: 'is not a known parameter; there are none' }];
     const nearest = nearestWord(name, known);
     const hint = nearest === undefined ? `expected ${known.join(', ')}` : `did you mean ${nearest}?`;
     return [{ path, message: `is not a known parameter; ${hint}` }];
