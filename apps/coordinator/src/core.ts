@@ -39,7 +39,7 @@ export interface Core extends Omit<CheckService, 'scripts' | 'tasks'> {
   readonly announceUrl: (url: string) => void;
   /** The probes, as of a refresh at most 1.5 s ago; none if they cannot be read. Never rejects. */
   readonly knownProbes: () => Promise<readonly KnownProbe[]>;
-  /** Never rejects: if the probes cannot be read, none counts as healthy. */
+  /** The state of Redis, probes and tasks. Never rejects: if the probes cannot be read, none counts as healthy. */
   readonly ready: () => Promise<{
     readonly redis: boolean;
     readonly healthyProbes: number;

@@ -1,6 +1,6 @@
 import { createPace, type Pace } from './pace.ts';
 
-/** A rate-limited signal. */
+/** A rate-limited signal, such as that there are new results. */
 export interface Hint<Note> {
   /** @param note included in the signal if it is sent at once for this call only */
   readonly raise: (note?: Note) => void;

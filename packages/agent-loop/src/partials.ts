@@ -45,7 +45,7 @@ export function createPartials(times: Partial<PartialTimes> = {}): PartialsOfPro
     const [oldest] = waiting.values();
     if (oldest === undefined || timer !== undefined) return;
     const dueMs = Math.max(oldest.sinceMs + holdMs, shownMs + everyMs);
-    // Negative after a stall of the process since the time was read.
+    // The difference is negative after a stall of the process since `nowMs` or `sinceMs` was read.
     timer = setTimeout(showRipe, Math.max(0, dueMs - performance.now()));
   };
 

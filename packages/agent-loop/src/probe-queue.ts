@@ -45,7 +45,7 @@ export function openQueue({ probeId, redis, blocking, writing }: ProbeQueueOptio
   const stopped = new AbortController();
 
   const discard = async (ids: readonly string[], connection = redis): Promise<void> => {
-    // BullMQ's own workers leave locks.
+    // BullMQ's own workers leave locks, which are removed, too.
     const keys = ids.flatMap((id) => [`${prefix}${id}`, `${prefix}${id}:lock`]);
     const unlinks = inParts(keys, MOST_REQUEST_WORDS - 1).map((part) => connection.unlink(...part));
     // The list last: as long as it contains the id, a later poll removes the rest.

@@ -78,7 +78,9 @@ export const redisKeys = {
    * Coordinators only.
    */
   jobsAbandoned: 'jobs:abandoned',
-  /** Public base address of the service. Written by coordinators at start. */
+  /**
+   * Public base address of the service. Coordinators write it at start, and again at an interval in case Redis lost it.
+   */
   serviceUrl: 'service:url',
   /** Record of a check, hash. Coordinators only. */
   check: (id: string) => `check:{${id}}`,

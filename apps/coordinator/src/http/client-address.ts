@@ -6,7 +6,7 @@ import type { Express, Request, RequestHandler } from 'express';
 
 import { HttpProblem } from './problem.ts';
 
-/** Field of `response.locals`. */
+/** Field of `response.locals` with the address, once it is known. */
 const ADDRESS = 'clientAddress';
 
 /**

@@ -32,7 +32,7 @@ export function hashSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }
 
-/** Compares in constant time. */
+/** True for the secret of this digest; the time of the comparison does not depend on how many digits agree. */
 export function isSecretOf(secret: string, hash: string): boolean {
   return timingSafeEqual(Buffer.from(hashSecret(secret), 'hex'), Buffer.from(hash, 'hex'));
 }

@@ -45,7 +45,7 @@ export interface MonitorService {
   readonly monitors: MonitorReads & MonitorWrites;
   readonly scripts: readonly Script[];
   readonly tasks: readonly BackgroundTask[];
-  /** Never rejects. */
+  /** Waits for evaluations and deliveries to webhooks, for at most half a second. Never rejects. */
   readonly close: () => Promise<void>;
 }
 

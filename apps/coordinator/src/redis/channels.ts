@@ -54,7 +54,7 @@ export function openChannels(connection: Redis, onHint?: OnHint): Channels {
         takeHint();
         for (const set of listeners.values()) for (const listener of set) listener('');
       },
-      // The next connection subscribes again.
+      // The subscription failed: the next connection subscribes again.
       () => connection.disconnect(true),
     );
   });

@@ -34,8 +34,8 @@ const NOT_PERMITTED_IN_SCRIPT = "ERR The user executing the script can't run";
 /**
  * Runs commands on a ready connection.
  *
- * @throws StoreUnavailable at once if the connection is not ready, and for every error of the server rather than of the
- * command
+ * @throws StoreUnavailable at once if the connection is not ready, and for every error of the connection or server
+ * rather than of the command
  */
 export async function onStore<T>(connection: Redis, run: (redis: Redis) => Promise<T>): Promise<T> {
   if (connection.status !== 'ready') throw new StoreUnavailable('Redis is not connected');

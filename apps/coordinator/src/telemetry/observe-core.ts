@@ -76,7 +76,8 @@ function showBudget({ instruments }: CoordinatorMetrics, status: ReturnType<Core
 }
 
 /**
- * Sets the gauges of the probes. `known` is empty if they cannot be read: their state is unknown, so none has a series.
+ * Sets the gauges of the probes. `known` is empty if they cannot be read: then no probe has a series, and the count of
+ * each status is 0.
  */
 function showProbes({ instruments }: CoordinatorMetrics, known: readonly KnownProbe[]): void {
   const counts = { healthy: 0, degraded: 0, offline: 0 };

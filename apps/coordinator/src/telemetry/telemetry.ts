@@ -31,7 +31,7 @@ export interface Telemetry {
   readonly monitorStarted: (lateMs: number) => void;
   /** Starts to serve the metrics of this core, if they are enabled. */
   readonly watch: (core: Core, modules: Modules, linesDropped: () => number) => Promise<void>;
-  /** Never rejects. */
+  /** Stops the metrics server, and exports the spans that are left. Never rejects. */
   readonly close: () => Promise<void>;
 }
 

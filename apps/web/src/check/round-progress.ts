@@ -31,7 +31,7 @@ export function roundProgressOf({ type, host, status, results }: CheckData): Rou
   return { round, text: `${host} has answered ${from} so far: ${received} of ${plural(sent, 'packet')}${end}.` };
 }
 
-/** Number of packets that all traces sent to the hop of the target, or received from it. */
+/** Number of packets that all traces sent to the target, at each hop at which it answered, or received from it. */
 function sumOf(traces: readonly Traceroute[], field: 'sent' | 'received'): number {
   return traces.reduce((sum, { hops = [], resolvedIp, targetHops }) => {
     if (targetHops !== undefined && targetHops.length > 1)

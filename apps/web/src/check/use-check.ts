@@ -72,7 +72,7 @@ export function useCheck(client: Client, id: string): CheckState {
 }
 
 const RENDER_EVERY_MS = 30;
-/** Wait before the next attempt from which on an interruption is displayed. */
+/** An interruption is displayed if the wait before the next attempt is at least this long. */
 const TROUBLE_FROM_MS = 1000;
 
 /**

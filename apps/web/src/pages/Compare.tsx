@@ -38,7 +38,7 @@ function noteOf({ a, b }: Compared, hasDefaults: boolean): string {
   return `Both checks were sent with ${hidden.join(' and ')} that are not shown, and may differ.`;
 }
 
-/** Two checks in comparison. */
+/** The comparison of two checks, which is loaded once both are completed. */
 export function ComparePage({ a, b, hasDefaults }: CompareProps): JSX.Element {
   const { client } = useService();
   const state = useComparison(client, a, b);

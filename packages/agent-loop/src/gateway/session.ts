@@ -99,7 +99,7 @@ export function openSession(options: SessionOptions): Session {
   socket.on('message', (payload: Buffer, isBinary) => {
     const frame = decodeFrame(payload, isBinary);
     const message = frame.kind === 'message' ? read(frame.message) : undefined;
-    // Later releases may send messages that this one does not know.
+    // A gateway of a later release may send messages that this agent does not know.
     if (message === undefined) return;
     if (message.t === 'ack') pings.answered();
     if (message.t !== 'challenge') return onMessage(message, session);

@@ -27,7 +27,7 @@ export interface AcceptedFinal extends Pick<FinalResult, 'probe' | 'writtenAtMs'
   readonly check: string;
   readonly checkType: AnyCheckType;
   readonly accepted: Extract<Accepted, { readonly kind: 'final' }>;
-  /** Monotonic clock, milliseconds. */
+  /** When the coordinator began to process the result: monotonic clock, milliseconds. */
   readonly startedAt: number;
 }
 

@@ -98,7 +98,7 @@ async function withGroup<T>(redis: Redis, key: string, read: () => Promise<T>): 
     if (replyCode(error) !== 'NOGROUP') throw error;
   }
   await onStore(redis, () => redis.xgroup('CREATE', key, RESULT_GROUP, '0', 'MKSTREAM')).catch((error: unknown) => {
-    // Another coordinator created it first.
+    // Another coordinator created the group first.
     if (replyCode(error) !== 'BUSYGROUP') throw error;
   });
   return onStore(redis, read);

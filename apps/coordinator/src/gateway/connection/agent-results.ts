@@ -41,7 +41,7 @@ export class AgentResults {
     else this.socket.send({ t: taken === 'taken' ? 'ack' : 'nack', seq });
   }
 
-  /** Never rejects. */
+  /** Writes a result, and acknowledges it, or sends `nack` if Redis did not accept it. Never rejects. */
   async write(message: Extract<AgentMessage, { t: 'result' }>): Promise<void> {
     const { socket } = this;
     const { seq, check, kind, data, traceparent, screenshot } = message;

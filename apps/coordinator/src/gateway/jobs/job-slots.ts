@@ -62,14 +62,22 @@ export class JobSlots {
     );
   }
 
-  /** @returns false if the job had no slot */
+  /**
+   * Frees the slot of a job whose final result has arrived; the job stays in the queue until `finish`.
+   *
+   * @returns false if the job had no slot
+   */
   release(id: string): boolean {
     if (!this.#held.delete(id)) return false;
     this.#end(id);
     return true;
   }
 
-  /** @returns false if the job had no slot */
+  /**
+   * Ends a job and removes it from the queue: the agent has sent `done`.
+   *
+   * @returns false if the job had no slot
+   */
   finish(id: string): boolean {
     const wasHeld = this.#held.delete(id);
     this.#end(id);

@@ -19,7 +19,7 @@ const PATIENCE_MS = 500;
 /** Counts requests, shared with other coordinators while Redis is available. */
 export interface SharedWindow {
   /**
-   * Never rejects. Without Redis, limits still apply, counted in memory.
+   * Counts a request. Never rejects: without Redis, limits still apply, counted in memory.
    *
    * @param bucket a name; with `inOneSlot`, all its counters are in one slot of a Redis Cluster, so that one script can
    * count client and targets

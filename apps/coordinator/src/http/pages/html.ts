@@ -47,7 +47,7 @@ function block(text: string): Html {
   </ol> `;
 }
 
-/** Renders a text with `code`. */
+/** Renders a text whose parts in backticks are code. */
 export function inline(text: string): Html {
   const parts = text.split(/`([^`]*)`/);
   return html`${parts.map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))}`;

@@ -22,7 +22,7 @@ interface Fault {
 
 interface End {
   readonly days: number;
-  /** Why that is too early. */
+  /** Why that is too early, given the least number of days. */
   readonly explain: (least: number) => string;
 }
 

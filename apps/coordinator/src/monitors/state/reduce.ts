@@ -141,7 +141,8 @@ function turnTo(
   if (condition === state) return { state, turning: null, suspended: isMeasured ? null : measured };
   const last = isMeasured ? measured : turning;
   const ticks = last?.to === condition ? last.ticks + 1 : 1;
-  // Without an alarm, unknown turns to ok at once; an alarm always needs its ticks, and so does its end.
+  // Without an alarm, a monitor turns from unknown to ok at once; an alarm begins and ends only after its ticks in a
+  // row.
   const isFirst = state === 'unknown' && (before.alarmSinceMs ?? null) === null;
   const needed = isFirst && condition === 'ok' ? 1 : rule.ticks;
   if (ticks < needed) return { state, turning: { to: condition, ticks }, suspended: isMeasured ? null : measured };

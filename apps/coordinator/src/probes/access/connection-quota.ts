@@ -165,7 +165,7 @@ async function needsLogin(master: Redis): Promise<boolean> {
   try {
     return !(await isOpenToAll(master));
   } catch (error) {
-    // The coordinator's user lacks the permission.
+    // The Redis user of the coordinator may not run the command.
     if (Error.isError(error) && error.message.startsWith('NOPERM')) return false;
     throw error;
   }
@@ -188,7 +188,7 @@ async function listConnections(master: Redis): Promise<string> {
   try {
     return String(await master.call('CLIENT', 'LIST', 'TYPE', 'normal'));
   } catch (error) {
-    // The coordinator's user lacks the permission.
+    // The Redis user of the coordinator may not run the command.
     if (Error.isError(error) && error.message.startsWith('NOPERM')) return '';
     throw error;
   }

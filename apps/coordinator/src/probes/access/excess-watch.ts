@@ -5,7 +5,7 @@ import { switchOff } from './switch-off.ts';
 
 /** Suspends a probe whose agent exceeds the rate of a rule. */
 export interface ExcessWatch {
-  /** Records an occurrence. Never throws. */
+  /** Counts an occurrence, such as an oversized write, for the agent of this probe. Never throws. */
   readonly note: (probe: string) => void;
 }
 

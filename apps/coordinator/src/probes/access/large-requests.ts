@@ -56,7 +56,7 @@ export async function refusedUser(master: Redis): Promise<string | undefined> {
     if (entry.length === 0 || Number(value('age-seconds')) > REFUSED_WITHIN) return undefined;
     return /(?:^| )user=(\S+)/.exec(value('client-info'))?.[1];
   } catch (error) {
-    // The coordinator's user lacks the permission.
+    // The Redis user of the coordinator may not run the command.
     if (Error.isError(error) && error.message.startsWith('NOPERM')) return undefined;
     throw error;
   }

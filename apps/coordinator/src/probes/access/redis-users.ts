@@ -8,7 +8,7 @@ import type { RedisNode } from './redis-nodes.ts';
 /** Outcome of a change to a user on one node. */
 export interface NodeOutcome {
   readonly node: string;
-  /** Null on success. */
+  /** Why the change failed; null on success. */
   readonly fault: string | null;
   /** True if the node saved its ACL file, so that the change survives a restart. */
   readonly saved: boolean;

@@ -12,7 +12,7 @@ export function verifySignature(challenge: AgentChallenge, signature: string): b
     const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: challenge.publicKey }, format: 'jwk' });
     return verify(null, Buffer.from(challengeText(challenge)), key, Buffer.from(signature, 'base64url'));
   } catch {
-    // For example, the 32 bytes are no point of the curve.
+    // The key is invalid, for example because its 32 bytes are no point of the curve.
     return false;
   }
 }

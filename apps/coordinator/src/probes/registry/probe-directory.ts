@@ -145,7 +145,7 @@ class Directory implements ProbeDirectory {
 
   readonly noteChanged: ProbeDirectory['noteChanged'] = (probe) => {
     this.turns.noteChanged(probe);
-    // On failure, the next refresh reads them.
+    // If this read fails, the next refresh reads the changed probes.
     this.soon ??= setTimeout(() => {
       this.soon = undefined;
       onStore(this.dependencies.redis, () => this.readChanged()).catch(() => undefined);
