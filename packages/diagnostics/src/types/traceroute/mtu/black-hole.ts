@@ -53,7 +53,8 @@ export async function narrow(
   { answered, vanished }: Bracket,
   stopsAtRefusal: boolean,
 ): Promise<(Bracket & { readonly refusal?: TooBig }) | Inconclusive> {
-  // Number of packets of each size that vanished; of the size at the start, at least two did.
+  // Number of packets of each size that vanished. The size at the start counts as if two had; after a refusal one may
+  // have, and the proof decides.
   const losses = new Map([[vanished, 2]]);
   let [low, high] = [answered, vanished];
   for (let isFirst = true; isFirst || high - low > 1 || losses.get(high)! < 2; isFirst = false) {

@@ -7,8 +7,9 @@ export interface Loop {
 }
 
 /**
- * Finds the first loop in a path. Two rounds prove a loop of two or more routers that all answer; with silent hops it
- * takes three rounds; a single router must answer five times in a row, because some answer for the next hop as well.
+ * Finds the first loop in a path. Two rounds prove a loop of two or more routers that all answer; with silent hops, or
+ * a router twice in a round, it takes three; a single router must answer five times in a row, because some answer for
+ * the next hop as well.
  *
  * @param path the router of each hop from 1 on, null where none answered
  */

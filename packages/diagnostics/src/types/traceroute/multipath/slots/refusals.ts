@@ -12,7 +12,10 @@ export interface Refusals {
   readonly packets: readonly HopPacket[];
   /** Flows of which a router refused packets and passed none, while it passes those of others. */
   readonly barred: ReadonlyMap<number, Barred>;
-  /** For each refusing router that was seen at no hop, the slot before its first refusal: the router may be there. */
+  /**
+   * For each router that refuses some packets, passes others and was seen at no hop: the slot before the lowest that it
+   * refused, where it may be.
+   */
   readonly unplaced: readonly { readonly flow: number; readonly ttl: number }[];
 }
 
@@ -88,8 +91,8 @@ function placeOf(refuser: Refuser, flow: number, ttl: number): 'here' | 'before'
 }
 
 /**
- * The hop of the router on the way of a flow. If none of the flow's TTLs ran out there, it is the lower of two: the
- * lowest hop where those of other flows did, and the one before the lowest TTL that the router refused.
+ * The hop of the router on the way of a flow. If none of the flow's TTLs ran out there, it is the lowest hop where
+ * those of other flows did, unless the router refused a lower TTL: then the hop before the lowest of these.
  */
 function hopIn({ hops, expiredAt, refusedAt }: Refuser, flow: number): number {
   const [expired, refused] = [Math.min(...expiredAt), Math.min(...refusedAt.values())];

@@ -33,7 +33,10 @@ function isWanted(flow: number, ttl: number, { slots }: Survey): boolean {
   return slot === undefined || (answersIn(slot).length === 0 && slot.packets.length < TRIES);
 }
 
-/** The first return of a flow to a router, unless a later answer shows that it goes on elsewhere. */
+/**
+ * The first return of a flow to a router, unless a later answer shows that it goes on elsewhere, or `maxHops` leaves no
+ * room for the proof.
+ */
 function circleOf(flow: number, { at, slots, lastTtl, hasEnded }: Survey, maxHops: number): Circle | undefined {
   const seen = new Map<Vertex, number>();
   for (let ttl = 1; ttl <= lastTtl && !hasEnded(flow, ttl); ttl += 1) {

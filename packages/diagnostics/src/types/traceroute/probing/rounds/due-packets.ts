@@ -36,7 +36,7 @@ export class DuePackets {
     this.due = [];
   }
 
-  /** Removes and returns the next packet if it is due `atMs` after the first one. */
+  /** Removes and returns the next packet if it is due `atMs` after the start of round 2. */
   take(atMs: number): RoundPacket | undefined {
     if (this.next === undefined || this.next.dueMs > atMs) return undefined;
     if (this.next.round !== this.round) this.follow(this.next.round);

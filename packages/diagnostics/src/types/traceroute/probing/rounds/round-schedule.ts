@@ -5,7 +5,7 @@ export interface RoundPacket {
   /** Number of the round, from 2 on: the trace is the first. */
   readonly round: number;
   readonly ttl: number;
-  /** Milliseconds after the first packet of round 2; the packets of a round are spread evenly over its second. */
+  /** Milliseconds after the start of round 2; the packets of a round are spread evenly over its second. */
   readonly dueMs: number;
 }
 

@@ -18,8 +18,8 @@ const FRESH_ROUNDS = 2;
 export interface TargetHops {
   readonly hops: readonly TargetHop[];
   /**
-   * The present hop; null until the target has answered, and from an answer of a router at its hop on until it answers
-   * again.
+   * The present hop; null until the target has answered, and from an answer of a router at its hop or beyond on until
+   * it answers again.
    */
   readonly now: number | null;
 }
@@ -110,7 +110,7 @@ export function firstLastHop(packets: readonly TracePacket[], limits: TraceLimit
 /**
  * The highest TTL of the next round: the target's hop. If a router answers where the target was, or where another
  * router refused the packets, or if the hop of a target that answers is not known, the TTL grows by one hop per round,
- * so that the target gets one packet per round.
+ * up to `GAP_LIMIT` hops behind the last router: so the target gets one packet per round.
  *
  * @param last highest TTL of the last round
  */
