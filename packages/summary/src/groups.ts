@@ -10,7 +10,7 @@ const MAX_LENGTH = 256;
  * Groups probes by equal observations.
  *
  * @param valuesOf observations of a probe, sorted and complete: compared verbatim, shown escaped and bounded; undefined
- * if the probe has none
+ *   if the probe has none
  */
 export function groupsOf<R extends ProbeResult>(
   subject: SummaryGroup['subject'],

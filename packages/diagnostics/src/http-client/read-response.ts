@@ -22,7 +22,7 @@ const MAX_INTERIM = 16;
  *
  * @param send sends the request and feeds the sink
  * @param receivedBytes bytes received for the request so far; bounds one-byte chunks and empty frames and records,
- * which other limits do not
+ *   which other limits do not
  * @param onHead called when the head is complete
  */
 export function receiveResponse(

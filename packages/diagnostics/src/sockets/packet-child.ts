@@ -60,7 +60,7 @@ const MALLOC_SETTINGS = {
  * Starts a packet process and waits until it is ready.
  *
  * @throws `NodeJS.ErrnoException` with code ECHILD if it cannot start or raw-socket cannot be loaded: the reason as a
- * public sentence, with details for the operator in `cause`
+ *   public sentence, with details for the operator in `cause`
  */
 export function startPacketChild(options: PacketProcessOptions, listeners: PacketChildListeners): Promise<PacketChild> {
   return new Promise((resolve, reject) => {

@@ -11,7 +11,7 @@ export interface PacketSockets {
    *
    * @throws `NodeJS.ErrnoException`: EPERM or EACCES without the privilege, EAFNOSUPPORT without the family, ECHILD if
    * the packet process cannot be started, ESRCH if it ended and does not run again yet, EADDRINUSE if the identifier is
-   * in use, or another error of the kernel
+   *   in use, or another error of the kernel
    */
   readonly open: (options: PacketSocketOptions) => Promise<PacketSocket>;
   /**

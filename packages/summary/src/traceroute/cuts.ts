@@ -52,7 +52,7 @@ export function cuts(traces: readonly Trace[]): readonly FindingDraft[] {
  * and a silent target are indistinguishable from outside.
  *
  * @param severity info if the target leaves half of the packets of traces that reach it unanswered: it limits its
- * answers, or loses them
+ *   answers, or loses them
  */
 function echoAlone(traces: readonly Trace[], severity: 'warning' | 'info'): readonly FindingDraft[] {
   const keyOf = (trace: Trace): string => `${trace.probeResult.result.protocol ?? ''} ${isUnseen(trace)}`;

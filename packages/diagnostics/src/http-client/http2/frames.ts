@@ -51,7 +51,7 @@ const HEADER_BYTES = 9;
  * Splits the bytes of a connection into frames.
  *
  * @returns a function that takes the next bytes; false once a frame exceeds the limit (RFC 9113 section 4.2), or `take`
- * returned false
+ *   returned false
  */
 export function frameReader(take: (frame: Http2Frame) => boolean): (bytes: Buffer) => boolean {
   let pieces: Buffer[] = [];

@@ -71,7 +71,7 @@ export function icmpMark(
  *
  * @param sender its source address, or null if hidden
  * @param target the measured address: its own errors are attributed to the target, refusals by the probe's own rules to
- * the probe, all others to the network
+ *   the probe, all others to the network
  * @param protocol protocol of the sent packets
  */
 export function icmpFailure(

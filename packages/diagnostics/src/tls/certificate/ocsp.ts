@@ -13,7 +13,7 @@ export type Ocsp = NonNullable<Tls['ocsp']> | null;
  *
  * @param staple as the server sent it; `null` without one
  * @param issuer the issuing certificate, if known: without it neither the hash of its key nor the signature can be
- * checked
+ *   checked
  */
 export function describeStaple(
   staple: Uint8Array | null,

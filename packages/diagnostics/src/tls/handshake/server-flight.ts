@@ -35,7 +35,7 @@ interface Received {
  *
  * @param received bytes of the connection from its start
  * @param handshakeSecret `SERVER_HANDSHAKE_TRAFFIC_SECRET` of the connection; `null` if it is not known, and before
- * TLS 1.3, where the handshake is not encrypted
+ *   TLS 1.3, where the handshake is not encrypted
  */
 export function readServerFlight(received: Buffer, handshakeSecret: Buffer | null): ServerFlight {
   let certificates: readonly Buffer[] = [];

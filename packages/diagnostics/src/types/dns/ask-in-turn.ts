@@ -13,7 +13,7 @@ import { checkValidation } from './validation.ts';
  * shows whether a resolver fails, or is silent, for this name only.
  *
  * @param uncheckedMs time for each group of additional queries about validation; half of it for those about another
- * name
+ *   name
  */
 export async function askInTurn(
   servers: readonly NameServer[],

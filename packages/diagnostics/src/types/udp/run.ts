@@ -57,7 +57,7 @@ export async function runUdp(params: ParamsOf<Udp>, context: DiagnosticContext<U
   }
 }
 
-/** Adds datagrams to the last attempt, until one of any attempt is answered or refused. */
+/** Sends the datagrams of the last attempt one after another, none once one of any attempt is answered or refused. */
 async function attempt(
   attempts: readonly Datagram[][],
   send: () => Promise<Datagram>,
@@ -112,8 +112,8 @@ async function lastHeard(attempts: readonly Attempt[], signal: AbortSignal): Pro
 }
 
 /**
- * Extends the wait for the other attempts to the time of the answered one: a slow service answers all of them late,
- * and a shorter wait would report loss.
+ * Awaits the answers to the other attempts for `ATTEMPT_WAIT_MS`, or longer if an answer took longer: a slow service
+ * answers all of them late, and a shorter wait would report loss.
  */
 async function othersHeard(attempts: readonly Attempt[], signal: AbortSignal): Promise<void> {
   const longestMs = Math.max(0, ...attempts.map((datagrams) => waitOf(heardOf(datagrams))));

@@ -36,7 +36,7 @@ interface Options extends Pick<DiagnosticContext, 'signal' | 'abandoned' | 'rema
  *
  * @param flows those of the trace, which has ended: the socket of one flow is used
  * @returns null if the trace gives no reason to suspect loss, if answers do not show which packet they answer, after an
- * abort, if the answers prove nothing (`GroupSender.settled`), and if no group can be evaluated
+ *   abort, if the answers prove nothing (`GroupSender.settled`), and if no group can be evaluated
  */
 export async function sendSpaced(
   trace: Trace,

@@ -7,7 +7,7 @@ import type { Answer } from './try-packet.ts';
  * Undefined if packets or time did not suffice.
  *
  * @param proof set for a packet that is to prove a black hole: it is awaited as long as a late error may take, and for
- * `small` answers to earlier packets do not count
+ *   `small` answers to earlier packets do not count
  */
 export type Try = (bytes: number, tries: number, proof?: 'small' | 'large') => Promise<Answer | undefined>;
 
