@@ -198,9 +198,12 @@ describe('the loop of an agent', () => {
     disturb();
 
     await eventually(async () => (await redis.calls('time')) > readings || undefined);
-    // Two waits later, an announcement caused by the disturbed wait has arrived.
+    // Two waits later, an announcement caused by the disturbed wait has arrived. A job ends a wait.
     const then = await redis.calls('blmove');
-    await eventually(async () => (await redis.calls('blmove')) > then + 1 || undefined);
+    await eventually(async () => {
+      await redis.addJob();
+      return (await redis.calls('blmove')) > then + 1 || undefined;
+    });
     expect(announced() > before).toBe(isAnnounced);
   });
 

@@ -19,7 +19,7 @@ const executable = findRedisServer(process.env['PATH'] ?? '')!;
 const silent: ConnectionLog = { info: () => undefined, warn: () => undefined };
 
 describe('connections to one server', () => {
-  it('reach it over TLS with a login, trusting the certificates that are given', async () => {
+  it.concurrent('reach it over TLS with a login, trusting the certificates that are given', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'vantage-tls-'));
     const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
     execFileSync('openssl', [
@@ -53,24 +53,29 @@ describe('connections to one server', () => {
     const whoAmI = await trusted.call('ACL', 'WHOAMI');
 
     expect(whoAmI).toBe('vantage');
-    for (const kind of ['rediss', 'rediss+cluster']) {
-      const untrusted = openOnce({ url: url.replace('rediss', kind), name: 'test' });
-      await expect(untrusted).rejects.toThrow(/issued by a CA that is not trusted; set REDIS_CA_FILE/);
-    }
+    const untrusted = ['rediss', 'rediss+cluster'].map((kind) =>
+      expect(openOnce({ url: url.replace('rediss', kind), name: 'test' })).rejects.toThrow(
+        /issued by a CA that is not trusted; set REDIS_CA_FILE/,
+      ),
+    );
     const sentinels = url.replace(/rediss(.*)/, 'rediss+sentinel$1/main');
-    await expect(openOnce({ url: sentinels, name: 'test' })).rejects.toThrow(
+    const untrustedSentinel = expect(openOnce({ url: sentinels, name: 'test' })).rejects.toThrow(
       /^no Sentinel can be asked: .* issued by a CA that is not trusted; set REDIS_CA_FILE/,
     );
     const byAddress = openOnce({ url: sentinels.replace('localhost', '127.0.0.1'), name: 'test', certificates });
-    await expect(byAddress).rejects.toThrow(/^no Sentinel can be asked: .*does not match certificate's altnames/);
     const unreachable = openOnce({ url: 'redis+sentinel://127.0.0.1:9/main', name: 'test' });
-    await expect(unreachable).rejects.toThrow('no Sentinel can be asked: connect ECONNREFUSED 127.0.0.1:9');
+    await Promise.all([
+      ...untrusted,
+      untrustedSentinel,
+      expect(byAddress).rejects.toThrow(/^no Sentinel can be asked: .*does not match certificate's altnames/),
+      expect(unreachable).rejects.toThrow('no Sentinel can be asked: connect ECONNREFUSED 127.0.0.1:9'),
+    ]);
     for (const one of [plain, trusted]) one.disconnect();
     await server.stop();
     rmSync(folder, { recursive: true });
   });
 
-  it('say once that Redis is lost and once that it is back, however long it is frozen', async () => {
+  it.concurrent('say once that Redis is lost and once that it is back, however long it is frozen', async () => {
     const server = await startRedisServer({ executable });
     const lines: string[] = [];
     const log: ConnectionLog = {

@@ -105,7 +105,7 @@ describe('a gateway', () => {
     expect(described['shown']).toMatchObject({ transport: 'gateway', state: 'connected' });
   });
 
-  it('ends a connection from which no ping comes, and shows the probe as offline', async () => {
+  it.concurrent('ends a connection from which no ping comes, and shows the probe as offline', async () => {
     const agent = await test.join(gateway, 'quiet', { isSilent: true });
     const lively = await test.join(gateway, 'lively');
     await isAlive('quiet');
@@ -139,7 +139,7 @@ describe('a gateway', () => {
     expect(await test.bed.redis.exists(redisKeys.gateway(id))).toBe(1);
   });
 
-  it('gives no more jobs at a time than the agent has slots', async () => {
+  it.concurrent('gives no more jobs at a time than the agent has slots', async () => {
     const agent = await test.join(gateway, 'slots', { credit: 2 });
     const checks: string[] = [];
     for (let count = 0; count < 4; count += 1) checks.push(await startCheck('slots'));
@@ -158,7 +158,7 @@ describe('a gateway', () => {
     expect(new Set(jobsOf(agent))).toEqual(new Set(checks));
   });
 
-  it('gives an agent that ends the jobs of a last second, and none afterwards', async () => {
+  it.concurrent('gives an agent that ends the jobs of a last second, and none afterwards', async () => {
     const agent = await test.join(gateway, 'ends', { credit: 1 });
     for (let count = 0; count < 3; count += 1) await startCheck('ends');
     const first = await agent.next('job');
@@ -176,7 +176,7 @@ describe('a gateway', () => {
     expect(jobsOf(agent)).toEqual([first.id, last.id]);
   });
 
-  it('gives no jobs to an agent that waits for approval, until it is approved', async () => {
+  it.concurrent('gives no jobs to an agent that waits for approval, until it is approved', async () => {
     const invitation = await test.invite('waits', '--approve');
     const agent = await test.connect(gateway, { ...invitation, counter: 1 });
     const welcome = await agent.next('welcome');
@@ -193,7 +193,7 @@ describe('a gateway', () => {
     expect((await agent.next('job')).id).toBe(check);
   });
 
-  it('puts a screenshot together, and takes a result between its pieces', async () => {
+  it.concurrent('puts a screenshot together, and takes a result between its pieces', async () => {
     const agent = await test.join(gateway, 'camera');
     // The coordinator of the test reads an entry, and removes it, as soon as it is written.
     const watch = await monitor(test.bed.server.port);
@@ -219,7 +219,7 @@ describe('a gateway', () => {
     expect((await test.bed.read(check, 20_000)).status).toBe('completed');
   });
 
-  it('gives the job again to the instance that reconnects, and reports it as interrupted to another one', async () => {
+  it.concurrent('gives the job again to the instance that reconnects, and reports it as interrupted to another one', async () => {
     const first = await test.join(gateway, 'again');
     const check = await startCheck('again');
     await first.next('job');
@@ -285,7 +285,7 @@ describe('a gateway', () => {
     },
   );
 
-  it('closes the connection of an older instance only after the screenshot of it, too', async () => {
+  it.concurrent('closes the connection of an older instance only after the screenshot of it, too', async () => {
     const older = await test.join(gateway, 'photo');
     const check = await startCheck('photo');
     await older.next('job');
@@ -316,7 +316,7 @@ describe('a gateway', () => {
     expect(jobsOf(newer)).toEqual([]);
   });
 
-  it('takes the last results of an older instance that lost its connection, which replaces no newer one', async () => {
+  it.concurrent('takes the last results of an older instance that lost its connection, which replaces no newer one', async () => {
     const second = await test.startGateway(test.bed.startCore());
     const older = await test.join(gateway, 'lost');
     const check = await startCheck('lost');
@@ -371,7 +371,7 @@ describe('a gateway', () => {
     expect((await test.bed.read(check, 20_000)).results['again']).toMatchObject({ said: 'older' });
   });
 
-  it('refuses an older instance while a newer one is connected, on any gateway, and takes it back afterwards', async () => {
+  it.concurrent('refuses an older instance while a newer one is connected, on any gateway, and takes it back afterwards', async () => {
     const second = await test.startGateway(test.bed.startCore());
     const older = await test.join(gateway, 'twice');
     const newer = await test.connect(second, { key: older.key, counter: 2 });
@@ -517,7 +517,7 @@ describe('a gateway', () => {
     expect((await back.next('welcome')).state).toBe('approved');
   });
 
-  it('tells an agent that is newer than the gateway so, and the operator too', async () => {
+  it.concurrent('tells an agent that is newer than the gateway so, and the operator too', async () => {
     const agent = await test.join(gateway, 'ahead');
     agent.socket.close(1000);
     await agent.closed;
@@ -529,7 +529,7 @@ describe('a gateway', () => {
     await until(async () => (await reason()).endsWith('upgrade the service.'));
   });
 
-  it('does not report a newer agent that it refuses while the older one works, on any gateway', async () => {
+  it.concurrent('does not report a newer agent that it refuses while the older one works, on any gateway', async () => {
     const second = await test.startGateway(test.bed.startCore());
     const older = await test.join(gateway, 'both-work');
     await isAlive('both-work');
@@ -608,7 +608,7 @@ describe('a gateway under attack', () => {
     expect(await two.closed).toEqual([4401, 'bad-signature']);
   });
 
-  it('writes no result for another probe than that of the connection', async () => {
+  it.concurrent('writes no result for another probe than that of the connection', async () => {
     const [agent, victim] = [await test.join(gateway, 'thief'), await test.join(gateway, 'robbed')];
     const check = await startCheck('robbed');
     await victim.next('job');
@@ -675,7 +675,7 @@ describe('a gateway under attack', () => {
     expect(before).toBeLessThan(count / 2);
   });
 
-  it('reads no more of a connection for a while that sends many messages, however small', async () => {
+  it.concurrent('reads no more of a connection for a while that sends many messages, however small', async () => {
     const agent = await test.join(gateway, 'flooding');
     const since = performance.now();
     const count = 3_400;
@@ -688,7 +688,7 @@ describe('a gateway under attack', () => {
     expect(performance.now() - since).toBeGreaterThan(4_500);
   });
 
-  it('reads the results of jobs at any rate, and shares a rate among all else that agents send', async () => {
+  it.concurrent('reads the results of jobs at any rate, and shares a rate among all else that agents send', async () => {
     const own = await test.startGateway(test.bed.startCore());
     const thieves = await Promise.all(Array.from({ length: 8 }, (_, index) => test.join(own, `thief-${index}`)));
     const honest = await test.join(own, 'honest', { credit: 30 });

@@ -1,6 +1,6 @@
 import { JOB_QUEUE, redisKeys, WEBHOOK_QUEUE, type MonitorEvent } from '@vantage/contract';
 import { checkTypes } from '@vantage/diagnostics/contract';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 
 import { report, startCoreBed, until, type CoreBed } from '../../test/core-bed.ts';
 import { balancedResult, TRACED_TARGET, tracedResult } from '../../test/traced-result.ts';
@@ -22,23 +22,28 @@ const readAny: ReadDefinition = (name, request, allow) => {
   return reading.valid ? { valid: true, definition: { ...reading.definition, everyMs: 400 } } : reading;
 };
 
-let bed: CoreBed;
+const beds: CoreBed[] = [];
 
-beforeEach(async () => {
-  bed = await startCoreBed(
+/** Each test has a coordinator and a Redis that the other does not use: both run at the same time. */
+async function startBed(): Promise<CoreBed> {
+  const bed = await startCoreBed(
     {},
     { checkTypes: { traceroute: checkTypes.traceroute }, monitors: { readDefinition: readAny } },
   );
+  beds.push(bed);
   for (const probe of PROBES) {
     await bed.addProbe(probe, { asNumber: probe === 'fra-1' ? 'AS64496' : 'AS64497' });
     await bed.keepAlive(probe);
   }
   await until(async () => (await bed.core.knownProbes()).filter(({ alive }) => alive).length === PROBES.length);
+  return bed;
+}
+
+afterAll(async () => {
+  await Promise.all(beds.map((bed) => bed.stop()));
 });
 
-afterEach(() => bed.stop());
-
-async function answerJobs(probe: string, result: object): Promise<void> {
+async function answerJobs(bed: CoreBed, probe: string, result: object): Promise<void> {
   const jobs = await bed.redis.lpop(`${redisKeys.queuePrefix(probe)}:${JOB_QUEUE}:wait`, 100);
   for (const id of jobs ?? []) await report(bed.redis, probe, id, result);
 }
@@ -48,10 +53,11 @@ const moved = ['198.51.100.1', '198.51.100.8', '198.51.100.3', TRACED_TARGET];
 const broken = ['198.51.100.1', '198.51.100.8', '*', '*', '*', '*', '*'];
 
 describe('the paths of a monitor', () => {
-  it('make an event when a load balancer loses a way for good', async () => {
+  it.concurrent('make an event when a load balancer loses a way for good', async () => {
+    const bed = await startBed();
     const check = { type: 'traceroute', host: 'target.example', probes: PROBES.slice(0, 1) };
     let result = balancedResult(working, moved);
-    const answering = setInterval(() => void answerJobs('fra-1', result).catch(() => undefined), 20);
+    const answering = setInterval(() => void answerJobs(bed, 'fra-1', result).catch(() => undefined), 20);
     const changes = async (): Promise<readonly MonitorEvent[]> => {
       const stored = await bed.core.monitors.eventsAfter('ways', '0-0').catch(() => undefined);
       return (stored?.events ?? []).map(({ event }) => event).filter(({ kind }) => kind === 'path');
@@ -96,7 +102,8 @@ describe('the paths of a monitor', () => {
     }
   });
 
-  it('make an event when they change, and a sentence when the monitor turns bad', async () => {
+  it.concurrent('make an event when they change, and a sentence when the monitor turns bad', async () => {
+    const bed = await startBed();
     const check = { type: 'traceroute', host: 'target.example', probes: PROBES };
     const request = {
       check,
@@ -106,7 +113,7 @@ describe('the paths of a monitor', () => {
     };
     let paths = { 'fra-1': tracedResult(working, true), 'nyc-1': tracedResult(working, true) };
     const answering = setInterval(() => {
-      for (const probe of PROBES) void answerJobs(probe, paths[probe as 'fra-1']).catch(() => undefined);
+      for (const probe of PROBES) void answerJobs(bed, probe, paths[probe as 'fra-1']).catch(() => undefined);
     }, 20);
     const eventsOf = async (): Promise<readonly MonitorEvent[]> =>
       ((await bed.core.monitors.eventsAfter('path', '0-0').catch(() => undefined))?.events ?? []).map(

@@ -53,7 +53,7 @@ describe('the list of probes', () => {
     expect(Object.getPrototypeOf(probes)).toBeNull();
   });
 
-  it('escapes what an agent claims, and leaves names of the operator as they are', async () => {
+  it.concurrent('escapes what an agent claims, and leaves names of the operator as they are', async () => {
     // The name contains a zero-width non-joiner, which Persian needs.
     await bed.addProbe('thr-1', { name: 'نیم\u200cفاصله' });
     const degraded = ['\u001b]0;title\u0007 \u202eand a long text'];
@@ -69,7 +69,7 @@ describe('the list of probes', () => {
     expect(`${version}${reason}`).not.toMatch(/[\p{Cc}\p{Cf}]/u);
   });
 
-  it('tells when a probe was last seen after its heartbeat is gone, from the heartbeat’s own age', async () => {
+  it.concurrent('tells when a probe was last seen after its heartbeat is gone, from the heartbeat’s own age', async () => {
     await bed.addProbe('nyc-1');
     await until(async () => {
       await bed.redis.set(redisKeys.heartbeat('nyc-1'), '{}', 'PX', 5_000);
@@ -85,14 +85,14 @@ describe('the list of probes', () => {
     expect(agoMs).toBeLessThan(120_000);
   });
 
-  it('knows a probe that is called as what every object has', async () => {
+  it.concurrent('knows a probe that is called as what every object has', async () => {
     await bed.addProbe('constructor');
     await bed.beat('constructor');
 
     await until(async () => (await bed.core.probes.list())['constructor']?.status === 'healthy');
   });
 
-  it('reads no heartbeat that is longer than any agent writes', async () => {
+  it.concurrent('reads no heartbeat that is longer than any agent writes', async () => {
     await bed.addProbe('long-1');
     const bytesOut = async (): Promise<number> =>
       Number(/total_net_output_bytes:(\d+)/.exec(await bed.redis.info('stats'))?.[1]);
@@ -106,7 +106,7 @@ describe('the list of probes', () => {
     await bed.redis.del(redisKeys.heartbeat('long-1'));
   });
 
-  it('says that a probe takes no jobs, though it beats', async () => {
+  it.concurrent('says that a probe takes no jobs, though it beats', async () => {
     await bed.addProbe('deaf-1');
     await bed.keepAlive('deaf-1');
     await until(async () => (await bed.core.probes.list())['deaf-1']?.status === 'healthy');
@@ -117,7 +117,7 @@ describe('the list of probes', () => {
     expect((await bed.core.probes.list())['deaf-1']?.reason).toContain('It takes no jobs');
   });
 
-  it('says why a probe is not healthy', async () => {
+  it.concurrent('says why a probe is not healthy', async () => {
     for (const id of ['deg-1', 'drain-1', 'odd-1', 'never-1', 'frozen-1', 'type-1']) await bed.addProbe(id);
     await bed.beat('deg-1', { degraded: ['ping: no raw sockets', 'IPv6 self-test fails.'] });
     await bed.redis.set(redisKeys.heartbeat('odd-1'), '{"v":2}', 'PX', 15_000);
@@ -140,7 +140,7 @@ describe('the list of probes', () => {
     expect(probes['type-1']).toMatchObject({ status: 'offline' });
   });
 
-  it('drops a probe a day after it was seen, and keeps its record', async () => {
+  it.concurrent('drops a probe a day after it was seen, and keeps its record', async () => {
     await bed.addProbe('old-1');
     await bed.addProbe('new-1');
     await bed.redis.hset(
@@ -158,7 +158,7 @@ describe('the list of probes', () => {
     expect(await bed.create({ probes: ['old-1'] })).toMatchObject({ created: true });
   });
 
-  it('does not list what has a heartbeat and no record, or a record that is broken', async () => {
+  it.concurrent('does not list what has a heartbeat and no record, or a record that is broken', async () => {
     await bed.beat('stranger');
     await bed.redis.sadd(redisKeys.probeIds, 'broken', 'gone');
     await bed.redis.set(redisKeys.probeRecord('broken'), '{"id":"broken"');
