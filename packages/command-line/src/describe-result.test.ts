@@ -40,6 +40,17 @@ describe('a result in one line', () => {
     expect(describeResult('http', { ...answer, bodyBytes, truncated })).toBe(text);
   });
 
+  it('tells how long redirects took, with the last request', () => {
+    const timings = { dns: 0, connect: 1, firstByte: 2, download: 1, total: 4 };
+    const redirect = { url: 'http://example.com/', statusCode: 302, httpVersion: '1.1' as const, location: '/b' };
+    const redirects = [{ ...redirect, resolvedIp: '192.0.2.1', rt: 800, timings: { dns: 0, total: 800 } }];
+
+    expect(describeResult('http', { statusCode: 200, timings, redirects, elapsed: 804 })).toBe(
+      '200, 4.00 ms, 804 ms with 1 redirect',
+    );
+    expect(describeResult('http', { statusCode: 200, timings, redirects: [], elapsed: 4 })).toBe('200, 4.00 ms');
+  });
+
   it('tells for how long the probe stood still', () => {
     expect(describeResult('tcp', { state: 'open', rt: 4_004, stalled: 4_001.5 })).toContain(
       ', the probe stood still for 4.00 s',

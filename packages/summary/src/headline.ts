@@ -242,13 +242,21 @@ function roundTripOf({ type }: Check, up: readonly ProbeResult[]): string {
   return ` (${which}round trip ${ms(time)})`;
 }
 
-/** First byte and total time of the page, in place of the round trip of TCP. */
+/** First byte and total time of the page, with the redirects before it, in place of the round trip of TCP. */
 function pageTimeOf(up: readonly ProbeResult[]): string {
-  const results = ofType<'http'>(up).map(({ result }) => result);
-  const first = results.flatMap(({ timings }) => firstByteOf(timings) ?? []);
-  const total = results.flatMap(({ timings }) => timings?.total ?? []);
+  const results = ofType<'http'>(up).map(({ result }) => ({ ...result, beforeMs: redirectMs(result) }));
+  const first = results.flatMap(({ timings, beforeMs }) => {
+    const ownMs = firstByteOf(timings);
+    return ownMs === undefined ? [] : [beforeMs + ownMs];
+  });
+  const total = results.flatMap(({ timings, beforeMs }) => (timings === undefined ? [] : [beforeMs + timings.total]));
   if (first.length === 0 || total.length === 0) return '';
-  return ` (${first.length === 1 ? '' : 'median '}first byte ${ms(median(first))}, total ${ms(median(total))})`;
+  const included = results.some(({ beforeMs }) => beforeMs > 0) ? ', redirects included' : '';
+  return ` (${first.length === 1 ? '' : 'median '}first byte ${ms(median(first))}, total ${ms(median(total))}${included})`;
+}
+
+function redirectMs({ redirects = [] }: SparseResultOf<'http'>): number {
+  return redirects.reduce((sum, { timings }) => sum + timings.total, 0);
 }
 
 function lower(text: string): string {

@@ -687,7 +687,7 @@ describe('the headline', () => {
       summaryOf('tcp', { 'fra-1': tcp('open', [1_021, 1_020, 1_022]) }),
     ],
     [
-      'http://example.com/ redirects to 2 places, which answer with status 200 from both probes (median first byte 80 ms, total 85 ms).',
+      'http://example.com/ redirects to 2 places, which answer with status 200 from both probes (median first byte 135 ms, total 140 ms, redirects included).',
       summaryOf(
         'http',
         { 'fra-1': http(200, behind('https://de.example/')), 'nyc-1': http(200, behind('https://us.example/')) },
@@ -695,7 +695,7 @@ describe('the headline', () => {
       ),
     ],
     [
-      'http://example.com/ answers with status 200 from both probes (median first byte 80 ms, total 85 ms).',
+      'http://example.com/ answers with status 200 from both probes (median first byte 135 ms, total 140 ms, redirects included).',
       summaryOf(
         'http',
         { 'fra-1': http(200, behind('https://www.example.com/')), 'nyc-1': http(200, behind('https://b.example/')) },
@@ -876,7 +876,7 @@ describe('the headline', () => {
       summaryOf('http', each('fra-1 ber-1', http(200, { addresses: ['203.0.113.1', '203.0.113.2', '2001:db8::1'] }))),
     ],
     [
-      'https://example.com/ redirects to https://b.example, which answers with status 200 from both probes (median first byte 80 ms, total 85 ms).',
+      'https://example.com/ redirects to https://b.example, which answers with status 200 from both probes (median first byte 135 ms, total 140 ms, redirects included).',
       summaryOf(
         'http',
         each('fra-1 ber-1', http(200, { ...behind('https://b.example/'), addresses: ['203.0.113.1', '203.0.113.2'] })),

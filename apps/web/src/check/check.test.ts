@@ -97,6 +97,8 @@ describe('the rows of the table', () => {
     const texts = (result: object): object => Object.fromEntries(cellsOf('http', { result: 'success', ...result }));
 
     expect(texts({ rt: 361, timings })).toMatchObject({ 'First byte': '61.0 ms', Total: '461 ms' });
+    const redirects = [{ timings: { total: 1_000 } }, { timings: { total: 500 } }];
+    expect(texts({ rt: 361, timings, redirects })).toMatchObject({ 'First byte': '1.56 s', Total: '1.96 s' });
     expect(texts({ rt: null, timings: { dns: 1, connect: 10, total: 11 } })).toMatchObject({ 'First byte': '–' });
     expect(texts({})).toMatchObject({ 'First byte': '–', Total: '–' });
   });

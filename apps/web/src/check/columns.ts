@@ -129,14 +129,21 @@ function text(field: string, title: string): Column {
 }
 
 function totalOf(result: Result): number | undefined {
-  return (result['timings'] as Timings | undefined)?.total;
+  const timings = result['timings'] as Timings | undefined;
+  return timings === undefined ? undefined : redirectMs(result) + timings.total;
 }
 
-/** Milliseconds from the start to the first byte of the response; `rt` is the end of its head. */
+/** Milliseconds from the start, redirects included, to the first byte of the response; `rt` is the end of its head. */
 function firstByteOf(result: Result): number | undefined {
   const timings = result['timings'] as Timings | undefined;
   const phase = timings === undefined ? undefined : phasesOf(timings).find(({ name }) => name === 'firstByte');
-  return phase === undefined ? undefined : phase.start + phase.length;
+  return phase === undefined ? undefined : redirectMs(result) + phase.start + phase.length;
+}
+
+/** Time of the redirects before the last request; 0 without any. */
+function redirectMs(result: Result): number {
+  const redirects = (result['redirects'] ?? []) as readonly { readonly timings: Timings }[];
+  return redirects.reduce((sum, { timings }) => sum + timings.total, 0);
 }
 
 function answersOf(result: Result): readonly string[] {

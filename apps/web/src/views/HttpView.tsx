@@ -47,6 +47,9 @@ function Durations(props: ViewProps): JSX.Element | null {
       note={<Legend hasRetries={rows.some(([, { timings }]) => timings?.retries !== undefined)} />}
       class="http-view"
     >
+      {rows.some(([, { redirects = [] }]) => redirects.length > 0) ? (
+        <p class="note">The last request of each probe, without its redirects.</p>
+      ) : null}
       <div class="strips">
         {shown.map(([probe, result]) => (
           <div key={probe} class="strip-row one">

@@ -3,10 +3,13 @@ import { count, listed, ms, told } from '../../shared/result-text.ts';
 import type { http } from './contract.ts';
 
 export const description: Description<typeof http> = {
-  line: ({ statusCode, statusText, httpVersion, timings, tls, bodyBytes, truncated }) => [
+  line: ({ statusCode, statusText, httpVersion, timings, tls, bodyBytes, truncated, redirects = [], elapsed }) => [
     told(statusCode, (code) => `${code} ${statusText ?? ''}`.trimEnd()),
     told(httpVersion, (version) => `HTTP/${version}`),
     told(timings?.total, ms),
+    redirects.length === 0
+      ? undefined
+      : told(elapsed, (all) => `${ms(all)} with ${count(redirects.length, 'redirect')}`),
     truncated === true ? told(bodyBytes, (bytes) => `body cut off after ${count(bytes, 'byte')}`) : undefined,
     told(tls?.daysLeft, (days) =>
       days < 0 ? `certificate expired ${count(-days, 'day')} ago` : `certificate for ${count(days, 'day')}`,
