@@ -9,6 +9,7 @@ import {
   type MonitorRequest,
 } from '@vantage/contract';
 
+import { canonicalJson } from '../canonical-json.ts';
 import type { AcceptedRequest } from '../checks/checks.ts';
 
 /** When a monitor is bad: the `alarm` of its request, with defaults. */
@@ -54,6 +55,13 @@ export interface StoredMonitor {
   readonly request: MonitorRequest;
   /** Networks that the key of the last `PUT` permits in addition to the target policy. */
   readonly allow?: readonly string[] | undefined;
+}
+
+/** A text that is equal for definitions of equal meaning, however their requests are written. */
+export function meaningOf({ owner, request, allow = [] }: StoredMonitor): string {
+  const { every, alarm = {}, expect: expectation = {}, webhooks = [], ...rest } = request;
+  const meant = { every: readInterval(every) ?? every, alarm: readAlarm(alarm) ?? alarm, expectation, webhooks };
+  return canonicalJson({ ...rest, ...meant, owner, allow });
 }
 
 const UNIT_SECONDS = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;

@@ -1,6 +1,7 @@
 import { isCheckId, type Check, type CheckStart } from '@vantage/contract';
 import type { Request, Response } from 'express';
 
+import { canonicalJson } from '../../canonical-json.ts';
 import type { AcceptedRequest, AdmitCheck, Checks } from '../../checks/checks.ts';
 import { StoreUnavailable } from '../../redis/store-errors.ts';
 import {
@@ -19,7 +20,7 @@ import { clientCost, targetAxes, type TargetLimits } from '../limits/target-axes
 import type { Links } from '../links.ts';
 import { HttpProblem, NO_SUCH_CHECK } from '../problem.ts';
 import { clientHasLeft } from '../requests/client-has-left.ts';
-import { answerOnce, canonicalJson, claimKey, hasIdempotencyKey } from '../requests/idempotency-key.ts';
+import { answerOnce, claimKey, hasIdempotencyKey } from '../requests/idempotency-key.ts';
 import type { RequestReader } from '../requests/accept-request.ts';
 import type { ResolvePair } from '../requests/resolve-pair.ts';
 import { readWait } from '../requests/read-wait.ts';

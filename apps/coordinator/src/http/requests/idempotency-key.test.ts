@@ -9,7 +9,6 @@ import { CHECK_ID, highLimits } from '../../../test/http-fakes.ts';
 import type { Checks } from '../../checks/checks.ts';
 import { StoreUnavailable } from '../../redis/store-errors.ts';
 import type { Core } from '../../core.ts';
-import { canonicalJson } from './idempotency-key.ts';
 
 let bed: CoreBed;
 let other: Core;
@@ -203,26 +202,5 @@ describe('POST /check with an Idempotency-Key', () => {
     const tooMany = await here.ask('/check', keyed(key));
 
     expect([invalid, first, again, tooMany].map(({ status }) => status)).toEqual([400, 202, 202, 429]);
-  });
-});
-
-describe('the text by which requests are compared', () => {
-  it.each([
-    [
-      'the order of fields',
-      { a: 1, b: { c: [1, { e: 1, d: 2 }], f: null } },
-      { b: { f: null, c: [1, { d: 2, e: 1 }] }, a: 1 },
-    ],
-    ['nothing', [], []],
-  ])('is the same whatever %s', (_reason, a, b) => {
-    expect(canonicalJson(a)).toBe(canonicalJson(b));
-  });
-
-  it.each([
-    ['an order of items', { a: [1, 2] }, { a: [2, 1] }],
-    ['a type', { a: 1 }, { a: '1' }],
-    ['an absent field', { a: null }, {}],
-  ])('is another one for %s', (_reason, a, b) => {
-    expect(canonicalJson(a)).not.toBe(canonicalJson(b));
   });
 });

@@ -17,7 +17,8 @@ end
  * to ok is reported.
  *
  * KEYS definitions, due, claims, open, open ticks, state, runs, events, parting, changes of the path. ARGV name,
- * definition, owner, first tick (ms), most monitors, first tick if the alarm is on (ms). Returns `same`, `new`,
+ * definition, owner, first tick (ms), most monitors, first tick if the alarm is on (ms), a stored definition of the
+ * same meaning, which is replaced without other consequences. Returns `same`, `new`,
  * `changed`, `file` if the file owns the monitor, or `full`.
  */
 export const putScript = defineScript(
@@ -26,7 +27,8 @@ export const putScript = defineScript(
 ${forget}
 local stored = redis.call('HGET', KEYS[1], ARGV[1])
 if ARGV[3] ~= 'file' and isOfFile(stored) then return 'file' end
-if stored == ARGV[2] then
+if stored == ARGV[2] or stored == ARGV[7] then
+  redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
   redis.call('ZADD', KEYS[2], 'NX', ARGV[4], ARGV[1])
   return 'same'
 end

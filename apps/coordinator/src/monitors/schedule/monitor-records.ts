@@ -2,7 +2,7 @@ import { redisKeys, type MonitorEvent as PublicEvent, type StoredPathChange } fr
 import type { Redis } from 'ioredis';
 
 import { runScript } from '../../redis/scripts.ts';
-import { MISSED_AFTER_MS, type MonitorOwner, type StoredMonitor } from '../definition.ts';
+import { meaningOf, MISSED_AFTER_MS, type MonitorOwner, type StoredMonitor } from '../definition.ts';
 import type { JudgedRun, RunRecord } from '../state/judge-run.ts';
 import type { MonitorState } from '../state/monitor-state.ts';
 import {
@@ -264,7 +264,10 @@ export async function putMonitor(
   most = Number.MAX_SAFE_INTEGER,
   inAlarmMs = firstMs,
 ): Promise<PutOutcome> {
-  const values = [name, JSON.stringify(stored), stored.owner, firstMs, most, inAlarmMs];
+  const text = JSON.stringify(stored);
+  const known = await redis.hget(redisKeys.monitors, name);
+  const isMeant = known !== null && meaningOf(JSON.parse(known) as StoredMonitor) === meaningOf(stored);
+  const values = [name, text, stored.owner, firstMs, most, inAlarmMs, isMeant ? known : text];
   const outcome = (await runScript(redis, putScript, keysOf(name), values)) as PutOutcome;
   if (outcome === 'changed') await redis.publish(redisKeys.monitorsChanged, name);
   return outcome;

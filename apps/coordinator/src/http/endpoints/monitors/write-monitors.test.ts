@@ -112,6 +112,24 @@ describe('PUT /monitors/:name', () => {
     await edge.ask('/monitors/inside', remove());
   });
 
+  it('keeps state and runs if the same is written otherwise', async () => {
+    const { check } = ping;
+    await edge.ask('/monitors/again', put({ check, every: '1h' }));
+    // Makes the tick due now.
+    await bed.redis.zadd(redisKeys.monitorsDue, Date.now(), 'again');
+    const runsOf = async (): Promise<number | undefined> => (await core.monitors.read('again'))?.runs.length;
+    await until(async () => (await runsOf()) === 1);
+
+    const reversed = Object.fromEntries(Object.entries(check).toReversed());
+    const same = await edge.ask('/monitors/again', put({ alarm: { for: 2 }, every: '60m', check: reversed }));
+    expect(same).toMatchObject({ status: 200, json: { every: '60m', runs: [{}] } });
+    expect(await runsOf()).toBe(1);
+
+    await edge.ask('/monitors/again', put({ check, every: '60m', alarm: { for: 3 } }));
+    expect(await runsOf()).toBe(0);
+    await edge.ask('/monitors/again', remove());
+  });
+
   it('is refused for a monitor that the file owns', async () => {
     const stored = { owner: 'file' as const, request: ping };
     await putMonitor(bed.redis, 'of-file', stored, firstTickAfter(Date.now(), { name: 'of-file', everyMs: 3_600_000 }));

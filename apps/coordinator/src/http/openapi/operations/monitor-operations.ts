@@ -99,7 +99,7 @@ export function putMonitorOperation(bucket: Bucket): JsonObject {
     summary: 'Make or replace a monitor',
     description:
       'Needs a key with the scope `monitor`, whose networks the monitor may measure. A changed monitor starts again ' +
-      'without state, runs and changes of the path; the same request changes nothing. Its first tick comes within its interval.',
+      'without state, runs and changes of the path; the same request changes nothing, in whichever order its fields are. Its first tick comes within its interval.',
     ...limitOf(bucket),
     ...keyRequired,
     parameters: [nameParameter],
