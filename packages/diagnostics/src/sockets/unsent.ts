@@ -2,7 +2,10 @@ import type { Failure, FailureCode, FailurePhase } from '@vantage/contract';
 
 import { classifyError } from '../shared/classify-error.ts';
 
-/** Failures of the probe itself: they say nothing about the target or the network. */
+/**
+ * Messages for packets that the probe's kernel refused to send, by failure code: they say nothing about the target or
+ * the network.
+ */
 const ofProbe: Readonly<Partial<Record<FailureCode, string>>> = {
   network_unreachable: 'The probe has no route to the target: nothing was sent.',
   host_unreachable: 'The probe’s own routes do not lead to the target: nothing was sent.',

@@ -17,7 +17,10 @@ const LINUX = {
   PMTUDISC_PROBE: 3,
 } as const;
 
-/** PMTUDISC_PROBE: never fragment and never trust a remembered path MTU, so that each packet meets the path itself. */
+/**
+ * Prepares a socket that only sends: the least receive buffer, and PMTUDISC_PROBE, which never fragments and never
+ * trusts a remembered path MTU, so that each packet meets the path itself.
+ */
 export function prepareSender(sender: rawSocket.RawSocket, family: Family): void {
   sender.setOption(LINUX.SOL_SOCKET, LINUX.SO_RCVBUF, 1);
   if (family === 4) return sender.setOption(LINUX.IPPROTO_IP, LINUX.IP_MTU_DISCOVER, LINUX.PMTUDISC_PROBE);

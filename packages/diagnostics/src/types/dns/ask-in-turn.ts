@@ -48,7 +48,10 @@ export async function askInTurn(
   return { ...again, validation: await checkValidation(again, prepared, options, uncheckedMs, signal), asked };
 }
 
-/** True if nothing came. A resolver that sends something else in place of the answer does not wait for the name’s servers. */
+/**
+ * True if nothing came. A resolver that sends something else in place of the answer does not wait for the name’s
+ * servers.
+ */
 function isSilent({ failure, mismatched = 0 }: AskedResolver): boolean {
   return failure?.code === 'timed_out' && failure.phase === 'response' && mismatched === 0;
 }

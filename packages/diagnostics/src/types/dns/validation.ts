@@ -27,7 +27,11 @@ const otherErrors: ReadonlySet<number> = new Set([4, 14, 15, 16, 17, 18, 22, 23]
  */
 export type Validation = 'failed' | 'confirmed' | 'unconfirmed' | 'broken';
 
-/** @param timeoutMs for the additional queries about the name, and again for those about the root */
+/**
+ * Verifies by additional queries whether an answer fails DNSSEC validation, or was validated by its resolver.
+ *
+ * @param timeoutMs for the additional queries about the name, and again for those about the root
+ */
 export async function checkValidation(
   asked: AskedResolver,
   prepared: PreparedQuery,

@@ -42,7 +42,7 @@ export interface SentPacket {
   awaitedMs: number;
   /** Null until the packet process reports the send time. */
   sentMs: number | null;
-  /** The first is the answer, the rest are duplicates. */
+  /** In the order of arrival: of those in time, the first is the answer, and the rest are duplicates. */
   readonly replies: Reply[];
   /**
    * True if the probe was stalled, or its packet process ended, while the reply was awaited; `isLeftOut` decides
