@@ -102,7 +102,6 @@ const BUSY = [
   'infra/new-type/new-type.test.ts',
   'infra/chaos/overload.test.ts',
   'infra/netlab/amplification.test.ts',
-  'packages/diagnostics/src/tls/sslscan.test.ts',
   'apps/standalone/src/blackbox.test.ts',
   'apps/standalone/src/live.test.ts',
   'apps/standalone/src/screenshots.test.ts',

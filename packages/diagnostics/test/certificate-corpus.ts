@@ -91,7 +91,9 @@ export function certificateCorpus(mint: CertificateMint): CertificateCorpus {
   const critical = '1.2.3.4.5 = critical, ASN1:UTF8String:x';
   const explicitCurve = ['ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-pkeyopt', 'ec_param_enc:explicit'];
   const curve = (name: string): readonly string[] => ['ec', '-pkeyopt', `ec_paramgen_curve:${name}`];
-  const pss = ['rsa-pss', '-pkeyopt', 'rsa_keygen_bits:2048'];
+  // Servers share the keys that take long to make.
+  const rsa = leaf({ key: ['rsa:2048'] });
+  const pss = leaf({ key: ['rsa-pss', '-pkeyopt', 'rsa_keygen_bits:2048'] });
 
   const sent: Readonly<Record<string, Sent>> = {
     // Certificates that every program accepts.
@@ -101,7 +103,7 @@ export function certificateCorpus(mint: CertificateMint): CertificateCorpus {
     'good-three-in-order': { certificate: below(three[2]!), chain: three.toReversed() },
     'good-three-reversed': { certificate: below(three[2]!), chain: three },
     'good-three-3-1-2': { certificate: below(three[2]!), chain: [three[2]!, three[0]!, three[1]!] },
-    'good-rsa': plain(leaf({ key: ['rsa:2048'] })),
+    'good-rsa': plain(rsa),
     'good-wildcard': plain(leaf({ names: ['DNS:*.good.test'] })),
     'good-address': { ...plain(leaf({ names: ['IP:127.0.0.1'] })), host: '127.0.0.1' },
     'good-trusted-itself': { certificate: trustedLeaf, chain: [] },
@@ -134,8 +136,8 @@ export function certificateCorpus(mint: CertificateMint): CertificateCorpus {
     // Strength.
     'weak-leaf-key': plain(leaf({ key: RSA_1024 })),
     'weak-leaf-signature': plain(leaf({ digest: 'sha1' })),
-    'weak-leaf-md5': under(authority({ key: ['rsa:2048'] }), { digest: 'md5' }),
-    'weak-leaf-pss-sha1': under(authority({ key: pss }), { digest: 'sha1' }),
+    'weak-leaf-md5': under(authority({ keyOf: rsa }), { digest: 'md5' }),
+    'weak-leaf-pss-sha1': under(authority({ keyOf: pss }), { digest: 'sha1' }),
     'weak-authority-in-order': { certificate: below(weakTop[1]!), chain: weakTop.toReversed() },
     'weak-authority-reversed': { certificate: below(weakTop[1]!), chain: weakTop },
     'sha1-authority-reversed': { certificate: below(sha1Top[1]!), chain: sha1Top },
@@ -189,13 +191,13 @@ export function certificateCorpus(mint: CertificateMint): CertificateCorpus {
     'key-ed25519': plain(leaf({ key: ['ed25519'] })),
     'key-ed448': plain(leaf({ key: ['ed448'] })),
     'key-p521': plain(leaf({ key: curve('P-521') })),
-    'key-rsa-pss': plain(leaf({ key: pss })),
+    'key-rsa-pss': plain(pss),
     'authority-ed25519': under(authority({ key: ['ed25519'] })),
     'authority-secp256k1': under(authority({ key: curve('secp256k1') })),
-    'authority-rsa-pss': under(authority({ key: pss })),
+    'authority-rsa-pss': under(authority({ keyOf: pss })),
     'signature-sha224': plain(leaf({ digest: 'sha224' })),
-    'signature-rsa-sha224': under(authority({ key: ['rsa:2048'] }), { digest: 'sha224' }),
-    'key-not-for-signing': plain(leaf({ key: ['rsa:2048'], extensions: ['keyUsage = keyEncipherment'] })),
+    'signature-rsa-sha224': under(authority({ keyOf: rsa }), { digest: 'sha224' }),
+    'key-not-for-signing': plain(leaf({ keyOf: rsa, extensions: ['keyUsage = keyEncipherment'] })),
     'for-old-servers': plain(leaf({ extensions: ['extendedKeyUsage = 2.16.840.1.113730.4.1'] })),
     // Revocation.
     revoked: stapled(leaf(), { revoked: true }),

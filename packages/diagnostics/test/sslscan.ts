@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
+import type { checkOf } from './http.ts';
 import type { Asked } from './second-opinions.ts';
 
 /** sslscan's report of a server's protocols and certificate. */
@@ -19,6 +20,18 @@ export interface Scan {
 }
 
 const run = promisify(execFile);
+
+const pss = 'sslscan does not name the hash of RSASSA-PSS, by which the check calls a signature weak';
+const key = 'sslscan knows no key of this kind';
+
+/** What sslscan says otherwise than the check of a server of the corpus, with the reasons. */
+export const sslscanDifferences: Readonly<Record<string, { readonly said: Partial<Scan>; readonly why: string }>> = {
+  'weak-leaf-pss-sha1': { said: { signature: 'rsassaPss' }, why: pss },
+  'authority-rsa-pss': { said: { signature: 'rsassaPss' }, why: pss },
+  'key-ed25519': { said: { key: null }, why: key },
+  'key-ed448': { said: { key: null }, why: key },
+  'key-rsa-pss': { said: { key: null }, why: key },
+};
 
 /** Bits of curves by sslscan's names: sslscan prints the bits of their strength instead. */
 const curveBits: Readonly<Record<string, number>> = { prime256v1: 256, secp384r1: 384, secp521r1: 521 };
@@ -46,6 +59,28 @@ export async function sslscan(program: string, { host, port }: Asked, version: s
     selfSigned: found('self-signed') === 'true',
     expired: found('expired') === 'true',
   };
+}
+
+/** The result of a check in the form of a scan. */
+export function scanOf({ tls }: Awaited<ReturnType<typeof checkOf>>): Scan {
+  const [leaf] = tls!.chain;
+  const { subject, issuer, subjectAltNames, signatureAlgorithm, keyType, keyBits, validFrom, validUntil } = leaf!;
+  return {
+    version: tls!.protocol,
+    commonName: commonNameOf(subject),
+    issuer: commonNameOf(issuer),
+    names: subjectAltNames,
+    signature: signatureAlgorithm ?? null,
+    key: `${keyType} ${keyBits}`,
+    validFrom,
+    validUntil,
+    selfSigned: subject === issuer,
+    expired: (tls!.faults ?? []).some(({ code, certificate }) => code === 'tls_expired' && certificate === 0),
+  };
+}
+
+function commonNameOf(name: string): string | null {
+  return /(?:^|, )CN=([^,]*)/.exec(name)?.[1] ?? null;
 }
 
 function keyOf(element: string): string | null {

@@ -11,14 +11,18 @@ import {
   chromiumOpinion,
   curlVersion,
   secondOpinions,
+  type Asked,
   type ChromiumOpinion,
   type SecondOpinions,
 } from '../../test/second-opinions.ts';
+import { scanOf, sslscan, sslscanDifferences, type Scan } from '../../test/sslscan.ts';
 import { createTrustStore, type TrustStore } from './certificate/trust-store.ts';
 
 const isCi = process.env['CI'] !== undefined;
 const tools = opensslVersion() === null || curlVersion() === null ? 'openssl and curl are needed' : null;
 if (tools !== null && isCi) throw new Error(`In CI these tests cannot be skipped: ${tools}.`);
+const scannerMissing = tools ?? (await packagesMissing(['sslscan']));
+if (scannerMissing !== null && isCi) throw new Error(`In CI these tests cannot be skipped: ${scannerMissing}.`);
 const NSS = ['libnss3-tools'];
 const browser = browserHere(process.env['PATH']);
 const chromiumMissing = tools ?? browser.missing ?? (await packagesMissing(NSS));
@@ -31,6 +35,7 @@ let corpus: CertificateCorpus;
 let trust: TrustStore;
 let opinions: SecondOpinions;
 let chromium: ChromiumOpinion | undefined;
+let scanner: string | undefined;
 
 beforeAll(async () => {
   if (tools !== null) return;
@@ -39,6 +44,7 @@ beforeAll(async () => {
   const trusted = [...corpus.roots, ...corpus.trustedServers];
   trust = createTrustStore(trusted.map(({ cert }) => cert));
   opinions = secondOpinions(trusted);
+  if (scannerMissing === null) scanner = (await unpackPackages('sslscan')).program('sslscan');
   if (chromiumMissing !== null) return;
   const nss = await unpackPackages(...NSS);
   const certutil = { path: nss.program('certutil'), environment: nss.environment };
@@ -78,20 +84,25 @@ describe('the verdicts on the servers of the corpus', () => {
 (tools === null ? describe : describe.skip)(
   `each server of the corpus${tools === null ? '' : ` (skipped: ${tools})`}`,
   () => {
-    const others = `openssl, curl and Chromium${chromiumMissing === null ? '' : ` (skipped: ${chromiumMissing})`}`;
+    const note = (missing: string | null): string => (missing === null ? '' : ` (skipped: ${missing})`);
+    const others = `openssl, curl, Chromium${note(chromiumMissing)} and sslscan${note(scannerMissing)}`;
     it.each(names)(`%s is seen as expected by the check with each version of TLS, ${others}`, async (name) => {
       const server = serverOf(name);
       await using served = await serve(server, '-tls1_3');
       const asked = { host: server.host, port: served.port };
 
-      await expectCheck(server, served.port, '-tls1_3');
+      const seen = await expectCheck(server, served.port, '-tls1_3');
       expect(await opinions.openssl(asked)).toEqual(server.openssl);
       expect(await opinions.curl(asked)).toBe(server.curl);
       if (chromium !== undefined) expect(await chromium.visit(asked)).toBe(server.chromium);
-      if (server.tls13Only === true) return;
-      // Verification does not depend on the version, so the other programs are asked once.
+      if (server.tls13Only === true) {
+        await expectScan(asked, name, seen, '1.3');
+        return;
+      }
+      // Verification does not depend on the version, so each other program is asked once.
       await using earlier = await serve(server, '-tls1_2');
-      await expectCheck(server, earlier.port, '-tls1_2');
+      const seenEarlier = await expectCheck(server, earlier.port, '-tls1_2');
+      await expectScan({ ...asked, port: earlier.port }, name, seenEarlier, '1.2');
     });
   },
 );
@@ -123,11 +134,13 @@ async function serve(
   return { ...served, [Symbol.asyncDispose]: served.close };
 }
 
-function check({ host }: CorpusServer, port: number): ReturnType<typeof checkOf> {
+function check({ host }: CorpusServer, port: number): Promise<Outcome> {
   return checkOf(`https://${host}:${port}/`, {}, { hosts: { [host]: ['127.0.0.1'] }, trust });
 }
 
-async function expectCheck(server: CorpusServer, port: number, version: string): Promise<void> {
+type Outcome = Awaited<ReturnType<typeof checkOf>>;
+
+async function expectCheck(server: CorpusServer, port: number, version: string): Promise<Outcome> {
   const outcome = await check(server, port);
 
   expect({ version, faults: faultsOf(outcome) }).toEqual({ version, faults: server.check });
@@ -140,9 +153,19 @@ async function expectCheck(server: CorpusServer, port: number, version: string):
   const reasons = outcome.tls?.faults?.map(({ reason }) => reason).join(' ') ?? '';
   expect(reasons).toMatch(reasonOf[server.name] ?? /^/);
   expect(reasons).not.toContain('UNSPECIFIED');
+  return outcome;
 }
 
-function faultsOf({ tls }: Awaited<ReturnType<typeof checkOf>>): readonly string[] | undefined {
+/** @param version the only one that the server speaks */
+async function expectScan(asked: Asked, name: string, outcome: Outcome, version: '1.2' | '1.3'): Promise<void> {
+  if (scanner === undefined) return;
+  const seen = scanOf(outcome);
+  const said = sslscanDifferences[name]?.said ?? {};
+  for (const [field, value] of Object.entries(said)) expect(seen[field as keyof Scan]).not.toBe(value);
+  expect(await sslscan(scanner, asked, version)).toEqual({ ...seen, ...said });
+}
+
+function faultsOf({ tls }: Outcome): readonly string[] | undefined {
   return tls?.faults?.map(({ code, certificate }) => `${code}@${certificate}`);
 }
 
