@@ -8,7 +8,7 @@ import { cpuMs } from '../bench/load/processes.ts';
 import { startFuzzBed, type FuzzBed } from '../fuzz/bed.ts';
 
 /**
- * Observations of another client while an attacker sent requests without reading an answer, and for `LOOKS_ON_MS`
+ * Observations of another client while an attacker sent requests without reading an answer, and for as long
  * afterwards.
  */
 export interface PipelineReport {
@@ -38,11 +38,10 @@ export const MOST_PERCENT = 10;
 /** Requests that the attacker sends once on each connection: 60 KiB, which one read of a connection can hold. */
 const PIPELINED = 1_575;
 /** Answered requests that are counted for the cost of one, after as many others in which V8 compiles the code. */
-const ANSWERED = 400;
+const ANSWERED = 200;
 const EVERY_MS = 20;
+/** Time for which the attacker stays, and for which the client goes on afterwards. */
 const STAYS_MS = 3_000;
-/** The client goes on for this time after the attacker has gone. */
-const LOOKS_ON_MS = 3_000;
 
 const attacker = `const { connect } = require('node:net');
 const [port, connections, staysMs] = process.argv.slice(1).map(Number);
@@ -51,13 +50,17 @@ for (let index = 0; index < connections; index += 1)
   connect(port, '127.0.0.1', function () { this.pause().write(requests); }).on('error', () => undefined);
 setTimeout(() => process.exit(), staysMs);`;
 
-/** Sends pipelined requests on each number of connections to one coordinator, and on none for the baseline. */
-export async function sendPipelines(counts: readonly number[]): Promise<PipelineReports> {
+/**
+ * Sends pipelined requests on each number of connections to one coordinator, and on none for the baseline.
+ *
+ * @param staysMs time for which each attacker stays
+ */
+export async function sendPipelines(counts: readonly number[], staysMs = STAYS_MS): Promise<PipelineReports> {
   const bed = await startFuzzBed();
   try {
     const answerMs = await measureAnswer(bed);
-    const [quiet, attacked] = [await attack(bed, 0), [] as PipelineReport[]];
-    for (const connections of counts) attacked.push(await attack(bed, connections));
+    const [quiet, attacked] = [await attack(bed, 0, staysMs), [] as PipelineReport[]];
+    for (const connections of counts) attacked.push(await attack(bed, connections, staysMs));
     return { quiet, attacked, answerMs };
   } finally {
     await bed.stop();
@@ -85,7 +88,11 @@ export function percentOfAnswers(
   return (100 * (used - quiet.cpuMs)) / (connections * PIPELINED * answerMs);
 }
 
-async function attack({ coordinator: { url, port, pid } }: FuzzBed, connections: number): Promise<PipelineReport> {
+async function attack(
+  { coordinator: { url, port, pid } }: FuzzBed,
+  connections: number,
+  staysMs: number,
+): Promise<PipelineReport> {
   await (await fetch(`${url}/openapi.json`)).arrayBuffer();
   const [startedMs, times, pending] = [cpuMs(pid), [] as number[], new Set<number>()];
   let refused = 0;
@@ -98,9 +105,9 @@ async function attack({ coordinator: { url, port, pid } }: FuzzBed, connections:
     if (!isServed) refused += 1;
   };
   const asking = setInterval(() => void ask(), EVERY_MS);
-  const child = spawn(process.execPath, ['-e', attacker, String(port), String(connections), String(STAYS_MS)]);
+  const child = spawn(process.execPath, ['-e', attacker, String(port), String(connections), String(staysMs)]);
   await once(child, 'exit');
-  await sleep(LOOKS_ON_MS);
+  await sleep(staysMs);
   // A coordinator that is still busy with these requests answers this one after them.
   await isAnswered(`${url}/healthz`, false);
   clearInterval(asking);
