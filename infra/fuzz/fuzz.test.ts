@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
+import { cases } from '@vantage/test-support/random/case-count';
 import { startFuzzBed, type FuzzBed } from './bed.ts';
 import { createRandom } from './random.ts';
 import { createRequests, type FuzzRequest } from './requests.ts';
 import { fuzz } from './run.ts';
 
-const REQUESTS = 1_000;
+const REQUESTS = cases(500);
 /** Time limit; an idle machine needs a fraction of it. */
 const WITHIN_MS = 180_000;
 
