@@ -67,7 +67,7 @@ function readDottedQuad(text: string): readonly number[] | undefined {
   return octets.length === 4 ? octets : undefined;
 }
 
-/** `::` replaces at least one group. */
+/** Parses an IPv6 address, in which `::` replaces at least one group. */
 function readIpv6(text: string): Uint8Array | undefined {
   const gap = text.indexOf('::');
   const head = readGroups(gap === -1 ? text : text.slice(0, gap), gap === -1);

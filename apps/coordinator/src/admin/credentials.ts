@@ -197,7 +197,7 @@ async function environmentOf(config: AdminConfig, id: string, password: string, 
 
 interface Place {
   readonly file?: EnvironmentFile;
-  /** The path, if the file exists. */
+  /** The path of the file, if it existed before: it is not written. */
   readonly taken?: string;
   readonly password?: string | undefined;
 }

@@ -6,7 +6,7 @@ export interface RefusedVersion {
   readonly nearest: number;
 }
 
-/** Undefined if the gateway speaks the version of the agent. */
+/** Why the gateway cannot serve the agent; undefined if it speaks the agent's version. */
 export function refusedVersion(
   { v, release }: Pick<AgentHello, 'v' | 'release'>,
   { oldest, newest }: { readonly oldest: number; readonly newest: number } = gatewayVersions,

@@ -56,8 +56,8 @@ function findOperation(root: JsonObject, { method, path }: SeenAnswer): JsonObje
 }
 
 /**
- * A response outside of any operation is a preflight or a problem: 404 for a path, 405 for a method, or one of the
- * codes for malformed HTTP.
+ * Faults of a response outside of any operation, which must be one to a preflight or a problem: 404 for a path, 405 for
+ * a method, or one of the codes for malformed HTTP.
  */
 function undocumented(answer: SeenAnswer, faultsOf: FaultsOf): readonly string[] {
   if (answer.method === 'OPTIONS' && answer.status === 204) return [];

@@ -61,9 +61,9 @@ export function guardRequests(
 }
 
 /**
- * After a stall of the process, a request may time out before data that has arrived is read. That data is read first,
- * and a request that is then complete is answered. One whose head was read only then, and whose body is incomplete,
- * gets a further second.
+ * Refuses a request that has timed out. After a stall of the process, data that has arrived may be unread: it is read
+ * first, and a request that is then complete is answered. One whose head was read only then, and whose body is
+ * incomplete, gets a further second.
  */
 function refuseUnlessArrived(
   newestOf: (socket: Duplex) => IncomingMessage | undefined,
@@ -126,8 +126,8 @@ function refuseError(error: ClientError, socket: Duplex, owed: readonly ServerRe
 }
 
 /**
- * A response written before those to earlier requests would be taken for one of them, so the connection is closed after
- * the last of those, without this response.
+ * Refuses a request. If earlier ones are unanswered, the refusal would be taken for the response to one of them: the
+ * connection is then closed after the last of these, without a refusal.
  */
 function refuseInTurn(problem: HttpProblem, socket: Duplex, before: readonly ServerResponse[], links: Links): void {
   const last = before.at(-1);
@@ -154,7 +154,10 @@ function endSoon(socket: Duplex, text = ''): void {
   socket.once('close', () => clearTimeout(late));
 }
 
-/** The answer ends the connection (`Connection: close`), because the end of this request may be ambiguous. */
+/**
+ * Answers a faulty request and ends the connection (`Connection: close`), because the end of the request may be
+ * ambiguous.
+ */
 function answerFault(problem: HttpProblem, response: ServerResponse, links: Links): void {
   const { headers, body } = faultAnswer(problem, links);
   response.writeHead(problem.status, headers).end(body);

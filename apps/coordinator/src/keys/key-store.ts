@@ -77,7 +77,9 @@ export function createKeyStore(redis: Redis): KeyStore {
   };
 }
 
-/** Random, because a counter could repeat a value after a failover to a replica that lacked the last writes. */
+/**
+ * A random revision, because a counter could repeat a value after a failover to a replica that lacked the last writes.
+ */
 function newRevision(): string {
   return randomBytes(12).toString('base64url');
 }

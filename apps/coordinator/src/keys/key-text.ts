@@ -27,7 +27,9 @@ export function readKeyText(text: string): KeyText | undefined {
   return prefix === undefined || secret === undefined ? undefined : { prefix, secret };
 }
 
-/** SHA-256 suffices: the secret has 256 random bits, so a slow hash adds nothing. */
+/**
+ * Digest under which a secret is stored. SHA-256 suffices: the secret has 256 random bits, so a slow hash adds nothing.
+ */
 export function hashSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }

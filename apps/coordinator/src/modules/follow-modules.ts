@@ -103,7 +103,7 @@ export function warningText({ module, line, option, reason }: ModuleRefusal): st
   return `scrapes of module "${module}" will be refused: line ${line}: ${option}: ${withoutStop(reason)}`;
 }
 
-/** Some reasons are sentences of a check type or of the target policy. */
+/** Removes the final period: some reasons are sentences of a check type or of the target policy. */
 function withoutStop(reason: string): string {
   return reason.replace(/\.$/, '');
 }

@@ -59,7 +59,7 @@ export function describeMonitorWithRuns(
   };
 }
 
-/** Only probes of the last tick: the state keeps others for `REMEMBERED_TICKS`. */
+/** The probes of the last tick; the state keeps others, too, for `REMEMBERED_TICKS`. */
 function describeProbes(state: MonitorState | undefined): Monitor['probes'] {
   const probes = Object.entries(state?.probes ?? {}).filter(([, { tick }]) => tick === state!.tick);
   return Object.fromEntries(

@@ -38,7 +38,7 @@ function withheldText(name: string): string {
   return name === 'rules' ? 'module’s rules' : name;
 }
 
-/** The page itself decides whether a check ends with its stream. */
+/** Leaves out `endWithStream`: the page itself decides whether a check ends with its stream. */
 function withoutStream(request: Asked | undefined): Asked | undefined {
   if (request === undefined) return undefined;
   const { options, ...fields } = request;

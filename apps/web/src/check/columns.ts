@@ -83,7 +83,7 @@ const columns: Readonly<Record<string, readonly Column[]>> = {
 
 const common: readonly Column[] = [outcome, rt('Time'), address];
 
-/** Unknown types get the columns that every result has. */
+/** The columns of a type; unknown types get those that every result has. */
 export function columnsOf(type: string): readonly Column[] {
   return columns[type] ?? common;
 }

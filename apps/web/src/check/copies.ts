@@ -101,7 +101,7 @@ function plain(text: string): string {
     .join(' ');
 }
 
-/** Within a table a vertical bar ends the cell, even in code. */
+/** Escapes the text of a cell, which a vertical bar would end, even in code. */
 function cell(text: string): string {
   return plain(text).replace(/(?<!\\)\|/g, String.raw`\|`);
 }

@@ -13,7 +13,9 @@ export interface RoundProgress {
   readonly text: string;
 }
 
-/** Undefined for a completed check, and for one that has no rounds, or none yet. */
+/**
+ * The progress of a traceroute in rounds; undefined for a completed check, and for one that has no rounds, or none yet.
+ */
 export function roundProgressOf({ type, host, status, results }: CheckData): RoundProgress | undefined {
   if (status === 'completed' || type !== 'traceroute') return undefined;
   const traces = Object.values(results) as unknown as readonly Traceroute[];

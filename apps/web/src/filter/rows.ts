@@ -56,7 +56,7 @@ function textOf(id: string, probe: Probe | undefined, type: string, result: Resu
   return [id, ...about, ...found].join('\n').toLowerCase();
 }
 
-/** Rows without a value come last in both directions; ties are ordered by name. */
+/** Sorts rows by a column. Those without a value come last in both directions; ties are ordered by name. */
 export function sortRows(rows: readonly Row[], columns: readonly Column[], order: Order): readonly Row[] {
   const sorted = rows.toSorted(([a], [b]) => compareNames(a, b));
   if (order.key === 'probe') return order.isDown ? sorted.toReversed() : sorted;

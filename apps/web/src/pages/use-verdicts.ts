@@ -30,7 +30,7 @@ async function readVerdicts(
   }
 }
 
-/** `gone` for a check that is no longer stored; undefined for one that is not completed. */
+/** The verdict of a check; `gone` if it is no longer stored, undefined if it is not completed. */
 async function verdictOf(client: Client, id: string, signal: AbortSignal): Promise<string | undefined> {
   try {
     const summary = await client.summary(id, { signal });

@@ -42,7 +42,7 @@ function Whole({ type, result }: DetailsProps): JSX.Element {
   );
 }
 
-/** The text may be long, and is written only while it is visible. */
+/** The result as JSON, which may be long and is written only while it is visible. */
 function Raw({ result }: { readonly result: Result }): JSX.Element {
   const [isOpen, setOpen] = useState(false);
   return (

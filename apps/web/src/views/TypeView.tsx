@@ -27,8 +27,8 @@ export function TypeView(props: ViewProps): JSX.Element | null {
 }
 
 /**
- * Charts have a row for each measurement; in a completed check, the rows that show nothing come last. The graph of a
- * traceroute has the paths of both families.
+ * The properties with the rows to draw. Charts have a row for each measurement; in a completed check, the rows that
+ * show nothing come last. The graph of a traceroute has the paths of both families.
  */
 function overFamilies(props: ViewProps): ViewProps {
   const { check, rows, nameOf, onChoose } = props;

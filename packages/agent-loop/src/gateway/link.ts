@@ -128,7 +128,7 @@ class Link implements GatewayLink {
     }
   }
 
-  /** One proof at a time: otherwise gateways might see the newer counter first. */
+  /** Ends all other attempts: of two proofs under way, gateways might see the newer counter first. */
   #challenged(session: Session): void {
     this.#proven = session;
     this.#endAttempts(session);

@@ -91,7 +91,10 @@ class Writer implements GatewayWriter {
     return one;
   }
 
-  /** Few pieces are in flight at a time, small ones on a slow connection: a concurrent result waits for these only. */
+  /**
+   * Sends a screenshot in pieces. Few are in flight at a time, small ones on a slow connection: a concurrent result
+   * waits for these only.
+   */
   private async upload(on: Session, png: Uint8Array): Promise<number> {
     const number = (this.uploads += 1);
     const inFlight = new Set<Promise<void>>();

@@ -25,7 +25,10 @@ function isOptOut({ type, data }: DnsRecord): boolean {
   return type === 'NSEC3' && (Number(data.split(' ')[1]) & OPT_OUT) !== 0;
 }
 
-/** The data of a signature begins with the covered type, algorithm, labels and original TTL (RFC 4034 section 3.2). */
+/**
+ * True if the signature covers the record and has its TTL: the data of a signature begins with the covered type,
+ * algorithm, labels and original TTL (RFC 4034 section 3.2).
+ */
 function isUnaged({ name, type, ttl }: DnsRecord, signature: DnsRecord): boolean {
   const [covered, , , original] = signature.data.split(' ');
   return covered === type && ttl === Number(original) && sameName(signature.name, name);

@@ -22,7 +22,10 @@ export function isAnswerTo(bytes: Uint8Array, query: Uint8Array, nameBytes: numb
   return true;
 }
 
-/** RFC 4343: only ASCII letters have case. Length octets of labels (at most 63) are below the letters. */
+/**
+ * Lowers an octet of a name: only ASCII letters have case (RFC 4343). Length octets of labels, at most 63, are below
+ * them.
+ */
 function lowerCase(octet: number): number {
   return octet >= 0x41 && octet <= 0x5a ? octet + 0x20 : octet;
 }

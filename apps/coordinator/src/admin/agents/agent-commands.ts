@@ -71,7 +71,10 @@ export async function invite(
   };
 }
 
-/** An agent signs the origin of its configured address; gateways compare it with the origin of `PUBLIC_URL`. */
+/**
+ * Warns of an address with another origin than `PUBLIC_URL`: agents sign the former, and gateways compare it with the
+ * latter.
+ */
 function originFaults(url: string, announced: string | undefined): readonly string[] {
   if (announced === undefined || new URL(url).origin === new URL(announced).origin) return [];
   return [

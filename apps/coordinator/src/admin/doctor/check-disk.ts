@@ -25,7 +25,7 @@ export async function checkDisk(facts: RedisFacts): Promise<readonly DoctorFindi
   return [spaceOf(folder, left.bytes, facts), ...inodesOf(folder, left.inodes), ...memoryOf(folder, left.isMemory)];
 }
 
-/** An append-only file in memory survives a restart of Redis, but not one of its machine or container. */
+/** Warns of an append-only file in memory: it survives a restart of Redis, but not one of its machine or container. */
 function memoryOf(folder: string, isMemory: boolean): readonly DoctorFinding[] {
   if (!isMemory) return [];
   return [
@@ -57,7 +57,10 @@ function inodesOf(folder: string, inodes: number): readonly DoctorFinding[] {
   return [(inodes < TOO_FEW_INODES ? error : warning)('disk', message, remedy)];
 }
 
-/** Undefined if no process here has this id and working folder: Redis runs elsewhere or belongs to another user. */
+/**
+ * Free space and inodes of the disk of Redis. Undefined if no process here has this id and working folder: Redis runs
+ * elsewhere or belongs to another user.
+ */
 async function readLeft(
   folder: string,
   pid: number | undefined,

@@ -129,7 +129,7 @@ async function checkMonitors(config: Files): Promise<readonly DoctorFinding[]> {
   }
 }
 
-/** The target policy answers in whole sentences. */
+/** Removes the final period: the target policy answers in whole sentences. */
 function withoutPeriod(message: string): string {
   return message.replace(/\.$/, '');
 }

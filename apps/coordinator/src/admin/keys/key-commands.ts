@@ -118,7 +118,10 @@ async function list(store: KeyStore, nowMs: number): Promise<AdminResult> {
   return { said: [], warnings: [], done: true, data: { keys }, lines: keys.map((key) => JSON.stringify(key)) };
 }
 
-/** Without `--json`, standard output contains only the text of the key, for a file or a variable. */
+/**
+ * The output for a new secret. Without `--json`, only the text of the key is on standard output, for a file or a
+ * variable.
+ */
 function created(sentence: string, key: ApiKey, text: KeyText, nowMs: number): AdminResult {
   const secret = formatKeyText(text);
   const warnings = [
@@ -134,7 +137,7 @@ function created(sentence: string, key: ApiKey, text: KeyText, nowMs: number): A
   };
 }
 
-/** Keys of earlier releases may have networks that cannot be allowed. */
+/** Warns of a network that has no effect for a key: keys of earlier releases may have such networks. */
 function allowanceWarnings(network: string): readonly string[] {
   const reason = uselessAllowance(network);
   return reason === undefined ? [] : [`--allow ${network} of the key has no effect: ${network} ${reason}.`];

@@ -116,7 +116,7 @@ function write(folder: string, name: string, { certificate, key }: Issued): void
   writeFile(join(folder, `${name}.crt`), certificate, 0o644);
 }
 
-/** Atomic: a Redis that starts meanwhile never reads a partial file. */
+/** Writes a file atomically: a Redis that starts meanwhile never reads a partial one. */
 function writeFile(file: string, content: string, mode: number): void {
   if (read(file) === content) return;
   const unfinished = `${file}.${process.pid}`;

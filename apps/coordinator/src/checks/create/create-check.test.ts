@@ -389,7 +389,7 @@ async function allKeys(): Promise<readonly string[]> {
   return (await bed.redis.keys('*')).filter((key) => !others.test(key)).toSorted();
 }
 
-/** Rollback may continue after the response if Redis is slow. */
+/** Waits for these keys: the rollback may continue after the response if Redis is slow. */
 async function untilKeysAre(expected: readonly string[]): Promise<void> {
   let keys: readonly string[] = [];
   await until(async () => {

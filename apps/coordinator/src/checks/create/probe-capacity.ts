@@ -163,7 +163,10 @@ class LoadOfProbes implements ProbeCapacity {
   }
 }
 
-/** A slow job raises the average only when it ends: until then the age of the oldest job is a lower bound. */
+/**
+ * Expected duration of a job: the average, or the age of the oldest running one if that is more, because a slow job
+ * raises the average only when it ends.
+ */
 function expectedMs({ jobs, tookMs }: TypeUsage, nowMs: number): number {
   if (jobs.size === 0) return tookMs;
   return Math.max(tookMs, nowMs - jobs.values().next().value!);

@@ -149,7 +149,10 @@ class CheckFeed implements Feed {
     });
   }
 
-  /** On completion the whole check is read: after data loss in Redis, versions may start again and hide changes. */
+  /**
+   * Reads the changes; on completion the whole check: after data loss in Redis, versions may start again and hide
+   * changes.
+   */
   async #readNew(): Promise<Changes | undefined> {
     const { redis, master } = this.#sources;
     try {

@@ -141,7 +141,10 @@ class WebSocketOfAgent implements AgentSocket {
     this.listener(frame);
   };
 
-  /** `ws` answers pings before it calls this, whether or not the socket is paused. */
+  /**
+   * Counts a ping or pong toward the rate, and closes if the answers to pings are not read: `ws` answers each ping
+   * before it calls this, whether or not the socket is paused.
+   */
   private readonly takeControl = (data: Buffer): void => {
     this.heard();
     this.slowDown(MESSAGE_COST_BYTES + data.length);

@@ -104,7 +104,7 @@ class ConnectionOfAgent implements AgentConnection {
     socket.onClosed(this.end);
   }
 
-  /** Jobs are given only to an approved agent that has sent its status. */
+  /** Looks for jobs, which only an approved agent that has sent its status is given. */
   readonly wake = (): void => {
     if (this.isApproved && this.status !== undefined && this.socket.isOpen()) this.feed.wake();
   };

@@ -173,7 +173,7 @@ export function readCheck(options: CheckEndpointsOptions): Endpoint {
   };
 }
 
-/** A completed check never changes, and expires after its retention at the latest. */
+/** `Cache-Control` of a check: a completed one never changes, and expires after its retention at the latest. */
 function cacheControl(check: Check, retentionSeconds: number): string {
   if (check.status !== 'completed') return 'no-store';
   const ageSeconds = Math.max(0, (Date.now() - Date.parse(check.completedAt ?? check.createdAt)) / 1000);

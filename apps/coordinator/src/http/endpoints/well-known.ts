@@ -50,7 +50,7 @@ function file(path: `/${string}`, links: Links, contact: string | undefined, mor
   };
 }
 
-/** Well-known files are at the root of the origin (RFC 8615); `Canonical` requires https. */
+/** The line `Canonical`, which requires https; well-known files are at the root of the origin (RFC 8615). */
 function canonical({ publicUrl }: Links, path: string): readonly string[] {
   const { origin, protocol } = new URL(publicUrl);
   return protocol === 'https:' ? [`Canonical: ${origin}${path}`] : [];

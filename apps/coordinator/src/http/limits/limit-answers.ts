@@ -30,7 +30,10 @@ function costSentence(cost: number): string {
   return cost === 1 ? '' : ` This check counts as ${cost} requests, by the packets and bytes that its options ask for.`;
 }
 
-/** The headers name two limits: that of the client, which has counted the request, and the one that refuses it. */
+/**
+ * The refusal by the limit of a target. Its headers name two limits: that of the client, which has counted the request,
+ * and the one that refuses it.
+ */
 export function targetRefused(
   bucket: Bucket,
   caller: Caller,

@@ -92,7 +92,7 @@ function withKeys({ client, target, grant }: Charge, keyOf: (key: string) => str
   return { client: renamed(client), target: renamed(target), grant };
 }
 
-/** The script may be missing after a restart of Redis; then its whole text is sent. */
+/** Counts a request in Redis. The script may be missing after a restart of Redis; then its whole text is sent. */
 async function countInRedis(redis: Redis, charge: Charge): Promise<Count> {
   const keys = [...charge.client, ...charge.target].map(({ key }) => key);
   const values = countArguments(charge);

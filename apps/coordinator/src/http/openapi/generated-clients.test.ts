@@ -107,7 +107,7 @@ describe('a client generated from the OpenAPI document, with the defaults of its
   });
 });
 
-/** The compiler writes its errors to the standard output. */
+/** Throws the error with the standard output, to which the compiler writes its errors. */
 function withOutput(error: unknown): never {
   const { message, stdout } = error as Error & { readonly stdout?: string };
   throw new Error(`${message}\n${stdout ?? ''}`, { cause: error });

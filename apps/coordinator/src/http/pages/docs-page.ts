@@ -92,7 +92,7 @@ function operationSection({ id, summary, method, path, operation }: Operation, l
   </section>`;
 }
 
-/** The problems have a separate table, which is folded. */
+/** Table of the responses of an operation; the problems have a separate one, which is folded. */
 function answerSection(answers: readonly (readonly [string, unknown])[]): Html {
   const heads = ['Status', 'Body', 'Meaning'];
   const problems = answers.filter(([status]) => !/^[123]/.test(status));

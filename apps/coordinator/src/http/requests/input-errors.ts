@@ -42,7 +42,7 @@ function withoutLengths(errors: readonly ErrorObject[]): readonly ErrorObject[] 
   );
 }
 
-/** A violated union of values is one error that joins the messages of its branches. */
+/** Makes one error of those of a union of values and its branches, with the messages of the branches. */
 function withoutBranches(errors: readonly ErrorObject[]): readonly InputError[] {
   const joined = new Set<ErrorObject>();
   const unions = errors.filter(({ keyword }) => keyword === 'anyOf');

@@ -41,7 +41,7 @@ function notJson(detail: string): HttpProblem {
   return new HttpProblem('unsupported-media-type', detail);
 }
 
-/** RFC 8259 section 11 defines no parameter, but `charset=utf-8` is common and harmless. */
+/** True for JSON. RFC 8259 section 11 defines no parameter, but `charset=utf-8` is common and harmless. */
 function isJsonType(contentType: string): boolean {
   const [type = '', ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase());
   return type === 'application/json' && parameters.every((part) => part === '' || isUtf8(part));

@@ -45,13 +45,15 @@ export function judgeScrape(
 
 type JudgeUrl = (url: string) => readonly InputError[];
 
-/** The target policy applies to the `Host` header, too: a site with that name may be at any address. */
+/**
+ * Faults of the `Host` header, to which the target policy applies, too: a site with that name may be at any address.
+ */
 function hostFaults(hostname: string, judgeUrl: JudgeUrl): readonly InputError[] {
   if (hostname === '') return [];
   return judgeUrl(`http://${hostname}/`).map(({ message }) => ({ path: '?hostname', message }));
 }
 
-/** The target policy also applies to the token server. */
+/** Faults of the module's token server, to which the target policy also applies. */
 function tokenFaults(module: Module | undefined, judgeUrl: JudgeUrl): readonly InputError[] {
   if (module?.prober !== 'http' || module.oauth2 === undefined) return [];
   return judgeUrl(module.oauth2.tokenUrl).map(({ message }) => ({ path: '?module', message: `token_url: ${message}` }));
@@ -79,7 +81,7 @@ export function asScrapeFaults(errors: readonly InputError[], { prober }: Module
   }));
 }
 
-/** Messages about `POST /check` name its field. */
+/** Names the parameter `probe` in place of `probes`, the field of `POST /check` that the message is about. */
 function inParameters(message: string): string {
   return message.replaceAll('`probes`', '`probe`');
 }

@@ -104,13 +104,13 @@ interface Application {
   readonly generation: number;
 }
 
-/** Earlier releases wrote the digest alone. */
+/** Parses the note of the last application: digest and number, or the digest alone by an earlier release. */
 function readApplication(text: string | null): Application {
   const [digest = '', generation = '0'] = text?.split(' ') ?? [];
   return { digest, generation: Number(generation) };
 }
 
-/** The digest is written last: an application that was interrupted is repeated. */
+/** Applies the file. The digest is written last: an application that was interrupted is repeated. */
 async function applyFile(
   { redis, clock, log, path }: FollowFileDependencies,
   definitions: readonly MonitorDefinition[],

@@ -135,7 +135,10 @@ function isReported(change: ReducedEvent | undefined, before: MonitorState | und
   return change !== undefined && !(before === undefined && change.to === 'ok');
 }
 
-/** The id of the traceroute is drawn before it starts, so that the event can name it. */
+/**
+ * The traceroute after a change to bad, if the target can be traced. Its id is drawn before it starts, so that the
+ * event can name it.
+ */
 function traceOf(
   { drawId, readDefinition }: EvaluationDependencies,
   definition: MonitorDefinition,

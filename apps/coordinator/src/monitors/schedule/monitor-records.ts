@@ -318,7 +318,7 @@ export interface WholeMonitor extends MonitorRecord {
   readonly pathChanges: readonly StoredPathChange[];
 }
 
-/** Undefined if there is no such monitor. */
+/** Reads a monitor with its last runs and changes of the path; undefined if there is no such monitor. */
 export async function readMonitor(redis: Redis, name: string): Promise<WholeMonitor | undefined> {
   const [stored, state, parting, next, runs, paths] = await Promise.all([
     redis.hget(redisKeys.monitors, name),

@@ -45,7 +45,7 @@ export function underDays(measured: MeasuredCertificates, { certificateDays }: E
   ];
 }
 
-/** The end of the own certificate first among equal ones. */
+/** The first end; among equal ones that of the server's certificate. */
 function firstEndOf(measured: MeasuredCertificates): End | undefined {
   const ends = [...ownEnd(measured), ...issuerEnd(measured), ...expiredIssuers(measured)];
   return ends.reduce<End | undefined>(
@@ -54,7 +54,10 @@ function firstEndOf(measured: MeasuredCertificates): End | undefined {
   );
 }
 
-/** By the clock of the service if the dates are known: that of the probe may be wrong. */
+/**
+ * The end of the server's certificate, by the clock of the service if the dates are known: that of the probe may be
+ * wrong.
+ */
 function ownEnd(measured: MeasuredCertificates): readonly End[] {
   const days = daysUntil(measured.sslValidUntil, measured) ?? measured.tls?.daysLeft ?? undefined;
   return days === undefined ? [] : [{ days, explain: (least) => `certificate ${state(days, least)}` }];

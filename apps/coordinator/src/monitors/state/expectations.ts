@@ -84,7 +84,7 @@ function timeOf({ rttAvg, rt, stalled }: Measured): number | null | undefined {
   return rttAvg ?? (stalled === undefined ? rt : null);
 }
 
-/** Times of http and dns include the work of a server. */
+/** Name of the measured time: those of http and dns include the work of a server. */
 function nameOfTime({ statusCode, rcode }: Measured): string {
   return statusCode === undefined && rcode === undefined ? 'round-trip time' : 'response time';
 }

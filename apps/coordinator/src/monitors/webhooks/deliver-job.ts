@@ -41,7 +41,7 @@ export async function deliverJob(dependencies: JobDependencies, job: Job<Webhook
   }
 }
 
-/** Undefined if the monitor, or this webhook of it, was removed. */
+/** Reads the URL of a webhook; undefined if the monitor, or this webhook of it, was removed. */
 async function readUrl(redis: Redis, monitor: string, webhook: string): Promise<string | undefined> {
   const stored = await redis.hget(redisKeys.monitors, monitor);
   if (stored === null) return undefined;

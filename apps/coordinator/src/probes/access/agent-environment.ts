@@ -29,7 +29,7 @@ export function agentEnvironment(
   };
 }
 
-/** One variable per line without quotes: a form that env files of Docker and systemd have in common. */
+/** Text of an environment file: one variable per line without quotes, a form that Docker and systemd have in common. */
 export function describeEnvironment(environment: AgentEnvironment): string {
   return Object.entries(environment)
     .map(([name, value]) => `${name}=${value}\n`)

@@ -21,7 +21,7 @@ export interface UserState {
   readonly hashes: readonly string[];
 }
 
-/** 256 bits, in characters that need no escaping in a URL, shell or environment file. */
+/** A password of 256 random bits, in characters that need no escaping in a URL, shell or environment file. */
 export function newPassword(): string {
   return randomBytes(32).toString('base64url');
 }

@@ -313,7 +313,7 @@ class Directory implements ProbeDirectory {
     return !this.turns.hasNews(id) && !this.inTurn.has(id);
   }
 
-  /** Announcements can be lost, so probes are also read in rotation. */
+  /** Adds probes to `inTurn` in rotation, because announcements of changes can be lost. */
   private chooseInTurn(ids: readonly string[]): void {
     const count = Math.ceil(ids.length / READ_ALL_WITHIN_READINGS);
     for (let index = 0; index < count; index += 1) this.inTurn.add(ids[(this.nextTurn + index) % ids.length]!);

@@ -63,8 +63,8 @@ function tiesOf(tieBreak: ((probe: string) => number) | undefined): (candidate: 
 }
 
 /**
- * A probe in several locations counts for the least used one, of equals for the one with the fewest probes; otherwise
- * large locations would take the probes of small ones.
+ * The location for which a probe counts: of several the least used one, of equals the one with the fewest probes;
+ * otherwise large locations would take the probes of small ones.
  */
 function placeTaken({ places }: Kind, { sizes }: ProbePool, uses: Uses): readonly number[] {
   const usesOf = (place: number): number => uses.get(place) ?? 0;

@@ -87,7 +87,7 @@ class WaitForReplicas implements ReplicaWait {
     if (acknowledged < wanted) throw new StoreUnavailable('No replica has the check in time');
   }
 
-  /** A marker write on this connection follows all confirmed writes, so replicas that have it have those too. */
+  /** Writes a marker, and waits for replicas that have it: it follows all confirmed writes, so they have those too. */
   private async wait(master: Redis, key: string, wanted: number): Promise<number> {
     const [, acknowledged] = await Promise.all([
       master.set(markerOf(key), '1', 'PX', MARKER_MS),

@@ -62,7 +62,7 @@ export function followMonitor(options: MonitorEventsOptions): Endpoint {
   };
 }
 
-/** An invalid event id is ignored. */
+/** The id in `Last-Event-ID`; undefined without a valid one. */
 function lastEventId(request: Request): string | undefined {
   const id = request.headers['last-event-id'];
   return typeof id === 'string' && /^\d{1,15}-\d{1,15}$/.test(id) ? id : undefined;

@@ -37,7 +37,7 @@ export function checkProblemAnswers(...more: readonly ProblemType[]): JsonObject
   return problemAnswers(['invalid-http', ...keyProblems, ...ofAll, ...more], true);
 }
 
-/** A key is optional; if present, it needs the scope. */
+/** Security of an operation without need for a key; a key that is sent needs the scope. */
 export function keyOf(scope: KeyScope): JsonObject {
   return { security: [{}, { apiKey: [scope] }] };
 }

@@ -40,7 +40,7 @@ export function readinessOperation(): JsonObject {
   };
 }
 
-/** Pages have an `ETag`, so a request can be answered with 304. */
+/** The operation of a page, which has an `ETag`: a request can be answered with 304. */
 export function pageOperation(operationId: string, summary: string): JsonObject {
   return {
     operationId,

@@ -23,7 +23,7 @@ export type StyleName = 'word' | 'name' | 'text';
 
 let styles: Readonly<Record<StyleName, GlyphStyle>> | undefined;
 
-/** Decoded when first used. */
+/** The glyphs of a style, which are decoded when they are first used. */
 export function glyphStyle(name: StyleName): GlyphStyle {
   styles ??= JSON.parse(brotliDecompressSync(Buffer.from(glyphData, 'base64')).toString()) as typeof styles & object;
   return styles[name];
