@@ -131,8 +131,8 @@ export type Again = 'by HTTP/1.1' | 'as before';
 
 /**
  * How a request without a final response head may be repeated, according to the error of the peer (RFC 9113 sections
- * 6.8, 7 and 8.7); null if it may not. `isUnanswered` is false after an interim response, and matters only for `as
- * before`.
+ * 6.8, 7 and 8.7); null if it may not. Only `as before` depends on `isUnanswered`, which is false after an interim
+ * response.
  */
 export function againAfter(peerError: PeerError | null, isUnanswered: boolean): Again | null {
   if (peerError?.code === HTTP_1_1_REQUIRED) return 'by HTTP/1.1';

@@ -46,6 +46,8 @@ const MAX_EXTENSIONS = 64;
 const MAX_ITEMS = 10_000;
 
 /**
+ * Reads a certificate (RFC 5280 section 4.1).
+ *
  * @param der one certificate
  * @throws {DerError} for a truncated or malformed certificate
  */

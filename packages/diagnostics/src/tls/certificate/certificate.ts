@@ -47,6 +47,8 @@ const MAX_KEPT_BYTES = 8 * 1024;
 const signatures = new LRUCache<string, boolean>({ max: 1_000 });
 
 /**
+ * Parses a certificate, unless it is in the cache.
+ *
  * @param der one certificate
  * @throws {Error} for bytes that OpenSSL does not accept as a certificate
  */

@@ -38,7 +38,9 @@ export function issuerEndOf(
   return undefined;
 }
 
-/** @returns true for a certificate above the server's own whose issuer was not sent */
+/**
+ * @returns true for a certificate above the server's own that names itself as its issuer, or whose issuer was not sent
+ */
 function highestOf(sent: readonly Certificate[]): IsEnd {
   const highest = sent
     .slice(1)

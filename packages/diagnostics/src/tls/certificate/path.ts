@@ -4,7 +4,10 @@ import type { TrustAnchors } from './trust-store.ts';
 /** A chain from a server's own certificate up: each names the next as its issuer. */
 export interface Path {
   readonly certificates: readonly Certificate[];
-  /** True if the last certificate is trusted and names itself as its issuer. */
+  /**
+   * True if the path ends as `isEnd` of `buildPath` demands, by default at a trusted certificate that names itself as
+   * its issuer.
+   */
   readonly isAnchored: boolean;
   /**
    * True if it is anchored, each certificate is signed by the next, and all above the server's own are authorities and
