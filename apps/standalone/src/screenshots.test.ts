@@ -8,6 +8,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createClient, type CheckOf, type Client } from '@vantage/client';
 import { findBrowser } from '@vantage/diagnostics';
 
+import { untilText, untilTrue } from '../../web/test/browser.ts';
+import { openSuiteBrowser } from '../../web/test/suite-browser.ts';
 import { validatingFetch, type ValidatingFetch } from '../test/validating-fetch.ts';
 import { startService, temporaryFolder, type Service } from '../test/service.ts';
 
@@ -70,6 +72,26 @@ const WAIT_LIMIT_MS = 300_000;
       expect(alone.headers.get('Content-Type')).toBe('image/png');
       expect(Buffer.from(await alone.arrayBuffer())).toEqual(png);
       expect(alone.headers.get('Cache-Control')).toMatch(/^public, .*immutable$/);
+    },
+    WAIT_LIMIT_MS,
+  );
+
+  it(
+    'are shown on the page of their check',
+    async () => {
+      const { url } = service;
+      const browser = await openSuiteBrowser();
+      const tab = await browser.openTab(url);
+      await tab.page.goto(`${url}/?type=http&host=${encodeURIComponent(urlOf('/'))}`);
+      await untilText(tab.page, 'measured from 2 probes');
+      await tab.page.focus('#host');
+      await tab.page.keyboard.press('Enter');
+
+      await untilText(tab.page, 'Taken by demo-');
+      await tab.page.evaluate(`document.querySelector('.picture img').scrollIntoView()`);
+      await untilTrue(tab.page, `document.querySelector('.picture img').naturalWidth === 1280`);
+      expect(tab.faults).toEqual([]);
+      await browser.close();
     },
     WAIT_LIMIT_MS,
   );

@@ -1,8 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest } from '@jest/globals';
 
-import { here, openSuiteBrowser, untilText, untilTrue, WAIT_LIMIT_MS, type SuiteBrowser, type Tab } from './browser.ts';
+import { here, untilText, untilTrue, WAIT_LIMIT_MS } from './browser.ts';
 import { itInBrowser } from './it-in-browser.ts';
 import { startShowcase, type Showcase } from './showcase.ts';
+import { openSuiteBrowser, type SuiteBrowser, type SuiteTab } from './suite-browser.ts';
 import { pingCheck } from './world.ts';
 
 jest.setTimeout(4 * WAIT_LIMIT_MS);
@@ -35,7 +36,7 @@ const address = 'location.pathname + location.search';
 describe('the address of the page', () => {
   let browser: SuiteBrowser | undefined;
   let showcase: Showcase;
-  let tab: Tab;
+  let tab: SuiteTab;
 
   beforeAll(async () => {
     if (here.missing === null) browser = await openSuiteBrowser();
@@ -45,7 +46,7 @@ describe('the address of the page', () => {
     showcase = await startShowcase();
     if (browser === undefined) return;
     tab = await browser.openTab(showcase.url);
-    await tab.page.evaluateOnNewDocument(holdTimers);
+    await tab.atStart(holdTimers);
   });
   afterEach(async () => {
     await tab?.close();

@@ -5,18 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest } from '@jest/globals';
 
-import {
-  axeViolations,
-  here,
-  openSuiteBrowser,
-  untilText,
-  untilTrue,
-  WAIT_LIMIT_MS,
-  type SuiteBrowser,
-  type Tab,
-} from './browser.ts';
+import { axeViolations } from './axe.ts';
+import { here, untilText, untilTrue, WAIT_LIMIT_MS } from './browser.ts';
 import { itInBrowser } from './it-in-browser.ts';
 import { startShowcase, summaryOf, type Showcase } from './showcase.ts';
+import { openSuiteBrowser, type SuiteBrowser, type SuiteTab } from './suite-browser.ts';
 import { httpCheck, pingCheck, tcpCheck, tracerouteCheck, worldChecks } from './world.ts';
 import { crowd, crowded, isLate, widelyTraced, withDeadlineMissed } from './world/crowd.ts';
 
@@ -28,21 +21,22 @@ const HEIGHT_OF_50 = 6166;
 describe('the page of a check from a hundred probes', () => {
   let browser: SuiteBrowser | undefined;
   let showcase: Showcase;
-  let tab: Tab;
+  let tab: SuiteTab;
 
   beforeAll(async () => {
+    showcase = await startShowcase();
     if (here.missing === null) browser = await openSuiteBrowser();
   });
-  afterAll(async () => browser?.close());
-
-  beforeEach(async () => {
-    showcase = await startShowcase({ probes: crowd, checks: worldChecks.map(crowded) });
-    if (browser !== undefined) tab = await browser.openTab(showcase.url);
-  });
-  afterEach(async () => {
-    await tab?.close();
+  afterAll(async () => {
+    await browser?.close();
     showcase.close();
   });
+
+  beforeEach(async () => {
+    showcase.reset({ probes: crowd, checks: worldChecks.map(crowded) });
+    if (browser !== undefined) tab = await browser.openTab(showcase.url);
+  });
+  afterEach(async () => tab?.close());
 
   async function open(path: string): Promise<void> {
     await tab.page.goto(`${showcase.url}${path}`);
@@ -66,7 +60,6 @@ describe('the page of a check from a hundred probes', () => {
       await tab.page.setViewport({ width: 390, height: 844 });
       await open(`/c/${testId}`);
       expect(await tab.page.evaluate('document.documentElement.scrollWidth')).toBe(390);
-      expect(await axeViolations(tab.page)).toEqual([]);
 
       await tab.page.setViewport({ width: 1280, height: 900 });
       expect(await tab.page.evaluate('document.documentElement.scrollHeight')).toBeLessThan(HEIGHT_OF_50);
@@ -100,7 +93,7 @@ describe('the page of a check from a hundred probes', () => {
 
   itInBrowser('draws every router of a hundred paths, and not in one frame', async () => {
     showcase.checks.set(tracerouteCheck.testId, widelyTraced(tracerouteCheck));
-    await tab.page.evaluateOnNewDocument(`globalThis.counts = new Set();
+    await tab.atStart(`globalThis.counts = new Set();
       new MutationObserver(() => counts.add(document.querySelectorAll('.graph .node').length))
         .observe(document, { childList: true, subtree: true });`);
     await open(`/c/${tracerouteCheck.testId}?show=all`);
@@ -121,7 +114,7 @@ describe('the page of a check from a hundred probes', () => {
   });
 
   itInBrowser('draws a hundred rows of table and chart, and not in one frame', async () => {
-    await tab.page.evaluateOnNewDocument(`globalThis.counts = new Set();
+    await tab.atStart(`globalThis.counts = new Set();
       new MutationObserver(() => {
         counts.add('row ' + document.querySelectorAll('[data-probe]').length);
         counts.add('strip ' + document.querySelectorAll('.strip-row:not(.axis-row)').length);
@@ -341,8 +334,8 @@ describe('the page of a check from a hundred probes', () => {
 
   itInBrowser('is downloaded as CSV and JSON lines, as it is filtered', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'vantage-download-'));
+    const session = await tab.page.createCDPSession();
     try {
-      const session = await tab.page.createCDPSession();
       const { id: browserContextId } = tab.page.browserContext();
       await session.send('Browser.setDownloadBehavior', {
         behavior: 'allow',
@@ -364,6 +357,7 @@ describe('the page of a check from a hundred probes', () => {
       expect(objects.map((line) => (JSON.parse(line) as { probe: string }).probe)).toEqual(await rows());
       expect(tab.faults).toEqual([]);
     } finally {
+      await session.detach();
       rmSync(folder, { recursive: true, force: true });
     }
   });

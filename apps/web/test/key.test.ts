@@ -1,17 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest } from '@jest/globals';
 
-import {
-  axeViolations,
-  here,
-  openSuiteBrowser,
-  untilText,
-  untilTrue,
-  WAIT_LIMIT_MS,
-  type SuiteBrowser,
-  type Tab,
-} from './browser.ts';
+import { axeViolations } from './axe.ts';
+import { here, untilText, untilTrue, WAIT_LIMIT_MS } from './browser.ts';
 import { itInBrowser } from './it-in-browser.ts';
 import { problem, startShowcase, type Showcase } from './showcase.ts';
+import { openSuiteBrowser, type SuiteBrowser, type SuiteTab } from './suite-browser.ts';
 
 jest.setTimeout(4 * WAIT_LIMIT_MS);
 
@@ -21,7 +14,7 @@ const reads = `vtg_bcde2345_${'b'.repeat(43)}`;
 describe('the API key of the page', () => {
   let browser: SuiteBrowser | undefined;
   let showcase: Showcase;
-  let tab: Tab;
+  let tab: SuiteTab;
   /** Each request to the API with its `Authorization` header. */
   let asked: { readonly what: string; readonly authorization: string | undefined }[];
   let valid: readonly string[];

@@ -1,18 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest } from '@jest/globals';
 
-import {
-  axeViolations,
-  here,
-  openSuiteBrowser,
-  textOf,
-  untilText,
-  untilTrue,
-  WAIT_LIMIT_MS,
-  type SuiteBrowser,
-  type Tab,
-} from './browser.ts';
+import { axeViolations } from './axe.ts';
+import { here, textOf, untilText, untilTrue, WAIT_LIMIT_MS } from './browser.ts';
 import { itInBrowser } from './it-in-browser.ts';
 import { startShowcase, type Showcase } from './showcase.ts';
+import { openSuiteBrowser, type SuiteBrowser, type SuiteTab } from './suite-browser.ts';
 import { worldChecks } from './world.ts';
 
 jest.setTimeout(4 * WAIT_LIMIT_MS);
@@ -22,21 +14,22 @@ const idOf = (type: string): string => worldChecks.find((check) => check.type ==
 describe('checks and mistakes on the page', () => {
   let browser: SuiteBrowser | undefined;
   let showcase: Showcase;
-  let tab: Tab;
+  let tab: SuiteTab;
 
   beforeAll(async () => {
+    showcase = await startShowcase();
     if (here.missing === null) browser = await openSuiteBrowser();
   });
-  afterAll(async () => browser?.close());
-
-  beforeEach(async () => {
-    showcase = await startShowcase();
-    if (browser !== undefined) tab = await browser.openTab(showcase.url);
-  });
-  afterEach(async () => {
-    await tab?.close();
+  afterAll(async () => {
+    await browser?.close();
     showcase.close();
   });
+
+  beforeEach(async () => {
+    showcase.reset();
+    if (browser !== undefined) tab = await browser.openTab(showcase.url);
+  });
+  afterEach(async () => tab?.close());
 
   async function open(path: string, text: string): Promise<void> {
     await tab.page.goto(`${showcase.url}${path}`);
@@ -173,6 +166,8 @@ describe('checks and mistakes on the page', () => {
 
   itInBrowser('go to the service if the code that knows mistakes cannot be loaded', async () => {
     await open('/', 'measured from 10 of 12 probes');
+    tab.spend();
+    await tab.clearCache();
     await tab.page.setRequestInterception(true);
     tab.page.on('request', (request) => void (/mistakes-/.test(request.url()) ? request.abort() : request.continue()));
     await tab.page.type('#host', 'www.example.com:443');
@@ -406,9 +401,7 @@ describe('checks and mistakes on the page', () => {
   itInBrowser('have addresses on one line, and groups with long names, on a small phone', async () => {
     const name = 'W'.repeat(40);
     const group = [{ name, values: { locations: 'europe' } }];
-    await tab.page.evaluateOnNewDocument(
-      `localStorage.setItem('vantage.groups', ${JSON.stringify(JSON.stringify(group))})`,
-    );
+    await tab.atStart(`localStorage.setItem('vantage.groups', ${JSON.stringify(JSON.stringify(group))})`);
     await tab.page.setViewport({ width: 320, height: 800 });
     await open('/?type=ping&locations=europe', 'measured from');
     await press('Options · 1');
@@ -535,9 +528,7 @@ describe('checks and mistakes on the page', () => {
       host: trace.host,
       at: trace.createdAt,
     }));
-    await tab.page.evaluateOnNewDocument(
-      `localStorage.setItem('vantage.recent', ${JSON.stringify(JSON.stringify(kept))})`,
-    );
+    await tab.atStart(`localStorage.setItem('vantage.recent', ${JSON.stringify(JSON.stringify(kept))})`);
     await open('/', 'Compare');
     expect(await tab.page.evaluate(`document.querySelectorAll('.recent li').length`)).toBe(3);
     expect(await axeViolations(tab.page)).toEqual([]);
@@ -557,9 +548,7 @@ describe('checks and mistakes on the page', () => {
       verdict: 'degraded',
       request: { type: 'tcp', host: 'database.eu-central.example.com', port: 15_432 },
     }));
-    await tab.page.evaluateOnNewDocument(
-      `localStorage.setItem('vantage.recent', ${JSON.stringify(JSON.stringify(kept))})`,
-    );
+    await tab.atStart(`localStorage.setItem('vantage.recent', ${JSON.stringify(JSON.stringify(kept))})`);
     for (const width of [1280, 390]) {
       await tab.page.setViewport({ width, height: 900 });
       await open('/', 'Compare');
@@ -585,7 +574,7 @@ describe('checks and mistakes on the page', () => {
   });
 
   itInBrowser('are found among many', async () => {
-    await tab.page.evaluateOnNewDocument(`localStorage['vantage.recent'] ??= JSON.stringify(
+    await tab.atStart(`localStorage['vantage.recent'] ??= JSON.stringify(
       Array.from({ length: 30 }, (_, n) => ({ id: 'recent_' + n, type: 'ping', host: 'h' + n + '.example', at: '2026-11-20T21:00:00Z' })))`);
     await open('/', 'h7.example');
     expect(await tab.page.evaluate(`document.querySelectorAll('.recent li').length`)).toBe(8);

@@ -5,19 +5,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest 
 import type { Check, Screenshot } from '@vantage/contract';
 import { summarize } from '@vantage/summary';
 
-import {
-  axeViolations,
-  here,
-  openSuiteBrowser,
-  WAIT_LIMIT_MS,
-  textOf,
-  untilText,
-  untilTrue,
-  type SuiteBrowser,
-  type Tab,
-} from './browser.ts';
+import { axeViolations, colourViolations } from './axe.ts';
+import { here, WAIT_LIMIT_MS, textOf, untilText, untilTrue } from './browser.ts';
 import { itInBrowser } from './it-in-browser.ts';
-import { problem, startShowcase, type Showcase, type ShowcaseOptions } from './showcase.ts';
+import { problem, startShowcase, type Showcase } from './showcase.ts';
+import { openSuiteBrowser, type SuiteBrowser, type SuiteTab } from './suite-browser.ts';
 import { httpCheck, pingCheck, tracerouteCheck, world, worldChecks } from './world.ts';
 
 jest.setTimeout(4 * WAIT_LIMIT_MS);
@@ -32,33 +24,27 @@ const views = [
 describe('the page', () => {
   let browser: SuiteBrowser | undefined;
   let showcase: Showcase;
-  let tab: Tab;
+  let tab: SuiteTab;
 
   beforeAll(async () => {
     // Without a browser the tests below are skipped with a reason.
+    showcase = await startShowcase();
     if (here.missing === null) browser = await openSuiteBrowser();
   });
-  afterAll(async () => browser?.close());
-
-  beforeEach(async () => {
-    showcase = await startShowcase();
-    if (browser !== undefined) tab = await browser.openTab(showcase.url);
-  });
-  afterEach(async () => {
-    await tab?.close();
+  afterAll(async () => {
+    await browser?.close();
     showcase.close();
   });
+
+  beforeEach(async () => {
+    showcase.reset();
+    if (browser !== undefined) tab = await browser.openTab(showcase.url);
+  });
+  afterEach(async () => tab?.close());
 
   async function open(path: string, text: string): Promise<void> {
     await tab.page.goto(`${showcase.url}${path}`);
     await untilText(tab.page, text);
-  }
-
-  async function reopen(options: ShowcaseOptions): Promise<void> {
-    await tab.close();
-    showcase.close();
-    showcase = await startShowcase(options);
-    tab = await browser!.openTab(showcase.url);
   }
 
   for (const [name, path, text] of views) {
@@ -70,7 +56,7 @@ describe('the page', () => {
       ]);
       await open(path, text);
       expect(await tab.page.evaluate('document.documentElement.scrollWidth')).toBe(390);
-      expect(await axeViolations(tab.page)).toEqual([]);
+      expect(await colourViolations(tab.page)).toEqual([]);
       // 1280 pixels at 400 % (WCAG 2.2, 1.4.10 Reflow).
       await tab.page.setViewport({ width: 320, height: 256 });
       expect(await tab.page.evaluate('document.documentElement.scrollWidth')).toBe(320);
@@ -92,7 +78,7 @@ describe('the page', () => {
   itInBrowser('keeps names without spaces, of any length that probes may have, inside of their card', async () => {
     const long = 'W'.repeat(120);
     const [id, probe] = Object.entries(world)[0]!;
-    await reopen({ probes: { [id]: { ...probe, name: long, city: long, datacenter: long, isp: long } } });
+    showcase.reset({ probes: { [id]: { ...probe, name: long, city: long, datacenter: long, isp: long } } });
     await tab.page.setViewport({ width: 320, height: 640 });
     await open('/status', long);
 
@@ -103,7 +89,7 @@ describe('the page', () => {
     const unplaced = Object.entries(world).map(([id, probe], index) =>
       index % 2 === 0 ? [id, probe] : [id, { ...probe, latitude: null, longitude: null }],
     );
-    await reopen({ probes: Object.fromEntries(unplaced) as typeof world });
+    showcase.reset({ probes: Object.fromEntries(unplaced) as typeof world });
     await open('/', 'Place not stated');
     for (const pins of ['.pins', '.elsewhere']) {
       await tab.page.evaluate(`document.querySelector('${pins} .pin').click()`);
@@ -119,7 +105,7 @@ describe('the page', () => {
       .flatMap(([id, probe]) =>
         ['a', 'b'].map((mark) => [`${id}${mark}`, { ...probe, latitude: null, longitude: null }]),
       );
-    await reopen({ probes: { ...world, ...Object.fromEntries(unplaced) } as typeof world });
+    showcase.reset({ probes: { ...world, ...Object.fromEntries(unplaced) } as typeof world });
     const covered = `(() => {
       const boxes = (selector) => [...document.querySelectorAll(selector)].map((e) => e.getBoundingClientRect());
       return boxes('.elsewhere span, .elsewhere .pin').filter((one) => boxes('.pins .pin').some((other) =>
@@ -332,7 +318,7 @@ describe('the page', () => {
     const bad = { ...hop, hostname: evil, asName: evil, responders: [] };
     const http = httpCheck.results['fra-1'] as Record<string, unknown>;
     const tls = http['tls'] as { chain: Record<string, unknown>[] };
-    await reopen({
+    showcase.reset({
       checks: [
         {
           ...tracerouteCheck,
@@ -395,7 +381,7 @@ describe('the page', () => {
         mustStaple: true,
         chainLength: 12,
       };
-      await reopen({ checks: [{ ...httpCheck, results: { 'fra-1': { ...http, tls } } }] });
+      showcase.reset({ checks: [{ ...httpCheck, results: { 'fra-1': { ...http, tls } } }] });
       await open(`/c/${httpCheck.testId}`, 'fra-1');
 
       for (const { reason } of faults) await untilText(tab.page, reason);
@@ -460,7 +446,7 @@ describe('the page', () => {
   itInBrowser('asks once for each part of a completed check', async () => {
     // The test decides when the pause ends after which the results are requested: on a busy machine the pause might end
     // before the first event.
-    await tab.page.evaluateOnNewDocument(`{
+    await tab.atStart(`{
       const [start, stop, held] = [window.setTimeout, window.clearTimeout, new Map()];
       window.setTimeout = (run, ms, ...rest) => {
         const id = start(ms === 500 ? () => undefined : run, ms, ...rest);
@@ -484,7 +470,7 @@ describe('the page', () => {
   });
 
   itInBrowser('says why a check was removed, and does not offer to try again', async () => {
-    await reopen({
+    showcase.reset({
       before: async (path, response) => {
         if (!path.startsWith('/check/')) return false;
         response.writeHead(410, { 'content-type': 'application/problem+json' });
@@ -503,7 +489,7 @@ describe('the page', () => {
 
   itInBrowser('reports why a running check has no news, and continues automatically', async () => {
     let isRefused = true;
-    await reopen({
+    showcase.reset({
       before: async (path, response) => {
         if (!isRefused || !path.endsWith('/events')) return false;
         response.writeHead(429, { 'content-type': 'application/problem+json', 'retry-after': '1' });
@@ -527,7 +513,7 @@ describe('the page', () => {
 
   itInBrowser('loads what it shows when it is first seen, and says what it cannot have', async () => {
     let isRefused = true;
-    await reopen({
+    showcase.reset({
       before: async (path, response) => {
         if (!isRefused || path !== '/me') return false;
         response.writeHead(429, { 'content-type': 'application/problem+json', 'retry-after': '1' });
@@ -535,7 +521,7 @@ describe('the page', () => {
         return true;
       },
     });
-    await tab.page.evaluateOnNewDocument(`{
+    await tab.atStart(`{
       let isHidden = true;
       Object.defineProperty(document, 'hidden', { get: () => isHidden });
       addEventListener('look', () => { isHidden = false; document.dispatchEvent(new Event('visibilitychange')); });
@@ -552,7 +538,7 @@ describe('the page', () => {
   });
 
   itInBrowser('says so where a picture is no longer kept', async () => {
-    await reopen({
+    showcase.reset({
       before: async (path, response) => {
         if (path.endsWith('/screenshot')) response.writeHead(404).end();
         return path.endsWith('/screenshot');
@@ -568,7 +554,7 @@ describe('the page', () => {
   itInBrowser('says below a picture at which limit it was cut', async () => {
     const screenshot: Screenshot = { state: 'taken', probe: 'fra-1', reason: null, cutAt: ['hosts'] };
     const summary = summarize(httpCheck, new Map(Object.entries(world)), { screenshot });
-    await reopen({
+    showcase.reset({
       before: async (path, response) => {
         if (path.endsWith('/summary'))
           response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(summary));
@@ -582,30 +568,33 @@ describe('the page', () => {
   });
 
   itInBrowser('stays below the path of its base address', async () => {
-    await reopen({ basePath: '/net/diag' });
-    await open('/', 'measured from 10 of 12 probes');
+    const below = await startShowcase({ basePath: '/net/diag' });
+    await tab.page.goto(`${below.url}/`);
+    await untilText(tab.page, 'measured from 10 of 12 probes');
     await tab.page.type('#host', 'https://www.example.com/');
     await tab.page.keyboard.press('Enter');
     await untilText(tab.page, 'probes agree');
 
-    expect(tab.page.url()).toBe(`${showcase.url}/c/${pingCheck.testId}`);
-    expect(showcase.posted).toEqual([{ type: 'http', host: 'https://www.example.com/' }]);
-    expect(showcase.asked).not.toContain('');
+    expect(tab.page.url()).toBe(`${below.url}/c/${pingCheck.testId}`);
+    expect(below.posted).toEqual([{ type: 'http', host: 'https://www.example.com/' }]);
+    expect(below.asked).not.toContain('');
     await tab.page.goBack();
     await untilText(tab.page, 'measured from 10 of 12 probes');
     expect(await textOf(tab.page, '.recent li')).toContain('www.example.com');
+    below.close();
   });
 
   itInBrowser('shows a check though its code comes between two steps of a slow browser', async () => {
+    await tab.clearCache();
     const { promise: isWanted, resolve: letCode } = Promise.withResolvers<void>();
-    await reopen({
+    showcase.reset({
       before: async (path) => {
         if (/Check-.*\.js$/.test(path)) await isWanted;
         return false;
       },
     });
     // Delays animation frames and their fallback timer, so that effects run late.
-    await tab.page.evaluateOnNewDocument(`{
+    await tab.atStart(`{
       const soon = window.setTimeout;
       window.requestAnimationFrame = (run) => soon(run, 1500);
       window.setTimeout = (run, ms, ...rest) => soon(run, ms > 20 && ms <= 100 ? 1500 : ms, ...rest);
@@ -622,8 +611,9 @@ describe('the page', () => {
   });
 
   itInBrowser('shows a check though its code does not come at once', async () => {
+    await tab.clearCache();
     let refused = 0;
-    await reopen({
+    showcase.reset({
       before: async (path, response) => {
         if (!/Check-.*\.js$/.test(path) || refused === 2) return false;
         refused += 1;
@@ -693,6 +683,7 @@ describe('the page', () => {
   });
 
   itInBrowser('leads to the JSON where there are no scripts', async () => {
+    tab.spend();
     await tab.page.setJavaScriptEnabled(false);
     await tab.page.goto(`${showcase.url}/c/${pingCheck.testId}`);
 

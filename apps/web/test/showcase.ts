@@ -20,6 +20,8 @@ export interface Showcase {
   readonly show: (check: Check) => void;
   /** Requested paths. */
   readonly asked: string[];
+  /** Makes it the showcase that `startShowcase` makes, at the same URL, so that browsers keep the files of the page. */
+  readonly reset: (options?: ShowcaseState) => void;
   readonly close: () => void;
 }
 
@@ -29,11 +31,14 @@ export interface ShowcaseAnswer {
   readonly body: unknown;
 }
 
-export interface ShowcaseOptions {
-  readonly probes?: Probes;
+export interface ShowcaseOptions extends ShowcaseState {
   /** Path of the base URL: empty, or `/net`. */
   readonly basePath?: string;
   readonly port?: number;
+}
+
+export interface ShowcaseState {
+  readonly probes?: Probes;
   readonly checks?: readonly Check[];
   readonly me?: Partial<Me>;
   readonly picture?: Buffer;
@@ -79,25 +84,33 @@ export async function startShowcase(options: ShowcaseOptions = {}): Promise<Show
 
 class FakeService implements Showcase {
   readonly url: string;
-  readonly checks: Map<string, Check>;
+  readonly checks = new Map<string, Check>();
   readonly answers: ShowcaseAnswer[] = [];
   readonly posted: unknown[] = [];
   readonly asked: string[] = [];
   private readonly server: Server;
   private readonly page: Page;
-  private readonly options: ShowcaseOptions;
-  private readonly probes: Probes;
+  private readonly basePath: string;
+  private options: ShowcaseState = {};
+  private probes: Probes = world;
   private readonly followers = new Map<string, Set<ServerResponse>>();
 
-  constructor(url: string, server: Server, page: Page, options: ShowcaseOptions) {
+  constructor(url: string, server: Server, page: Page, { basePath = '', ...options }: ShowcaseOptions) {
     this.url = url;
     this.server = server;
     this.page = page;
-    this.options = options;
-    this.probes = options.probes ?? world;
-    this.checks = new Map((options.checks ?? worldChecks).map((check) => [check.testId, check]));
+    this.basePath = basePath;
+    this.reset(options);
     server.on('request', (request, response) => void this.handle(request, response));
   }
+
+  readonly reset = (options: ShowcaseState = {}): void => {
+    this.options = options;
+    this.probes = options.probes ?? world;
+    this.checks.clear();
+    for (const check of options.checks ?? worldChecks) this.checks.set(check.testId, check);
+    for (const list of [this.answers, this.posted, this.asked]) list.length = 0;
+  };
 
   readonly show = (check: Check): void => {
     const before = this.checks.get(check.testId);
@@ -111,11 +124,13 @@ class FakeService implements Showcase {
   };
 
   private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { basePath = '', before } = this.options;
+    const { basePath, options } = this;
     const { pathname } = new URL(request.url!, this.url);
     const path = pathname.startsWith(basePath) ? pathname.slice(basePath.length) : '';
     this.asked.push(path);
-    if ((await before?.(path, response)) === true) return;
+    // Without this header, browsers cache some answers, such as 410.
+    response.setHeader('cache-control', 'no-store');
+    if ((await options.before?.(path, response)) === true) return;
     const file = this.pageAt(path, request);
     if (file !== undefined) return sendPage(response, file);
     if (path === '/probes') return sendJson(response, 200, this.probes);
