@@ -180,6 +180,32 @@ describe('the ticks of a monitor', () => {
   );
 
   it.concurrent(
+    'run from the other named probes after one was removed',
+    onBed(async (bed) => {
+      const { readWhen } = bed;
+      await putMonitor(bed.redis, 'web', web({ probes: ['gone-1', 'fra-1', 'nyc-1'], budget: 50 }), Date.now());
+
+      const monitor = await readWhen('web', ({ runs }) => runs.length > 0);
+
+      expect(monitor.runs[0]).toMatchObject({ checkId: expect.any(String), reason: null });
+      expect(Object.keys(monitor.probes)).toEqual(['fra-1', 'gone-1', 'nyc-1']);
+      expect(monitor.probes['gone-1']).toMatchObject({ state: 'unmeasured', reason: 'There is no such probe.' });
+      expect(Object.keys(monitor.runs[0]!)).not.toContain('removed');
+    }),
+  );
+
+  it.concurrent(
+    'have no check if none of the named probes exists',
+    onBed(async (bed) => {
+      await putMonitor(bed.redis, 'web', web({ probes: ['gone-1', 'gone-2'] }), Date.now());
+
+      const monitor = await bed.readWhen('web', ({ runs }) => runs.length > 0);
+
+      expect(monitor).toMatchObject({ state: 'unknown', headline: 'The probes that it names do not exist.' });
+    }),
+  );
+
+  it.concurrent(
     'run from the same probes each time',
     onBed(async (bed) => {
       const { readWhen } = bed;

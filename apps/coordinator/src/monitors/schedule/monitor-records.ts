@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 
 import { runScript } from '../../redis/scripts.ts';
 import { meaningOf, MISSED_AFTER_MS, type MonitorOwner, type StoredMonitor } from '../definition.ts';
-import type { JudgedRun, RunRecord } from '../state/judge-run.ts';
+import type { JudgedRun, RunRecord, StartedRun } from '../state/judge-run.ts';
 import type { MonitorState } from '../state/monitor-state.ts';
 import {
   claimDueScript,
@@ -34,7 +34,7 @@ export interface Claim {
 }
 
 /** A tick that must be evaluated. */
-export type OpenTick = Omit<RunRecord, 'results'> & { readonly budgetMs: number };
+export type OpenTick = StartedRun & { readonly budgetMs: number };
 
 export type PutOutcome = 'same' | 'new' | 'changed' | 'file' | 'full';
 

@@ -1,7 +1,7 @@
 import { SCREENSHOT_BUDGET_MS } from '@vantage/contract';
 import type { Redis } from 'ioredis';
 
-import type { Checks, Creation } from '../../checks/checks.ts';
+import type { AcceptedRequest, Checks, Creation } from '../../checks/checks.ts';
 import type { RedisClock } from '../../redis/clock.ts';
 import type { Log } from '../../redis/log.ts';
 import { onStore } from '../../redis/store.ts';
@@ -136,10 +136,16 @@ async function openTick(
   }
   const { accepted, everyMs } = reading.definition;
   try {
-    const creation = await create({ ...accepted, steadyBy: name }, undefined, 'monitors', checkId);
+    const createFrom = (probes: AcceptedRequest['probes']): Promise<Creation> =>
+      create({ ...accepted, probes, steadyBy: name }, undefined, 'monitors', checkId);
+    const asked = await createFrom(accepted.probes);
+    const removed = removedOf(asked, accepted.probes);
+    const others = accepted.probes?.filter((probe) => !removed.includes(probe)) ?? [];
+    const creation = removed.length === 0 || others.length === 0 ? asked : await createFrom(others);
     if (!creation.created) return skipped(whyNot(creation));
     const startedMs = await clock.now(redis);
-    return { tick, atMs, checkId, startedMs, reason: null, budgetMs: budgetOf(reading.definition) };
+    const budgetMs = budgetOf(reading.definition);
+    return { tick, atMs, checkId, startedMs, reason: null, budgetMs, ...(removed.length === 0 ? {} : { removed }) };
   } catch (error) {
     if (!(error instanceof QueuesFull) && !(error instanceof StoreUnavailable)) throw error;
     const nowMs = await clock.now(redis);
@@ -148,10 +154,21 @@ async function openTick(
   }
 }
 
+const NAMED_PROBE = /^\/probes\/(\d+)$/;
+
+/** The named probes that do not exist, if that alone is why there is no check: the others measure without them. */
+function removedOf(creation: Creation, named: readonly string[] = []): readonly string[] {
+  if (creation.created || creation.reason !== 'invalid') return [];
+  const removed = creation.errors.flatMap(({ path }) => named[Number(NAMED_PROBE.exec(path)?.[1])] ?? []);
+  return removed.length === creation.errors.length ? removed : [];
+}
+
 function whyNot(creation: Exclude<Creation, { readonly created: true }>): string {
   if (creation.reason === 'no-probe') return creation.detail;
   if (creation.reason === 'not-admitted') return 'A limit refused the check.';
-  return creation.errors
+  const { errors } = creation;
+  if (errors.every(({ path }) => NAMED_PROBE.test(path))) return 'The probes that it names do not exist.';
+  return errors
     .map(({ path, message }) => `${path} ${message}`)
     .join('; ')
     .slice(0, 1_024);

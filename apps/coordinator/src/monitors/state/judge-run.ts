@@ -16,10 +16,25 @@ export interface RunRecord {
   readonly results: Readonly<Record<string, RunAtProbe>>;
 }
 
+/** A run whose results are not known yet. */
+export interface StartedRun extends Omit<RunRecord, 'results'> {
+  /** Probes that the definition names and that do not exist; absent if there are none. */
+  readonly removed?: readonly string[];
+}
+
 export interface JudgedRun {
   readonly run: RunRecord;
   readonly outcome: TickOutcome;
 }
+
+const REMOVED: RunAtProbe = {
+  state: 'unmeasured',
+  reason: 'There is no such probe.',
+  rtt: null,
+  loss: null,
+  certificateDays: null,
+  status: null,
+};
 
 /**
  * Decides on the results of a tick.
@@ -27,7 +42,7 @@ export interface JudgedRun {
  * @param check undefined if none was started or its results are gone
  */
 export function judgeRun(
-  started: Omit<RunRecord, 'results'>,
+  { removed = [], ...started }: StartedRun,
   check: Check | undefined,
   { expectation }: Pick<MonitorDefinition, 'expectation'>,
   facts: ReadonlyMap<string, ProbeFacts>,
@@ -39,6 +54,7 @@ export function judgeRun(
     const other = others.get(probe);
     return [probe, first.state !== 'failing' && other?.state === 'failing' ? { ...first, ...other } : first] as const;
   });
+  results.push(...removed.map((probe) => [probe, REMOVED] as const));
   const probes = results.map(([probe, result]) => {
     const { asNumber = null, countryCode = null } = facts.get(probe) ?? {};
     return [probe, { ...result, network: asNumber, country: countryCode }] as const;
