@@ -36,7 +36,7 @@ export interface ReportedPicture extends ScreenshotReport {
 }
 
 export interface Results extends ResultOutlet {
-  /** Call when the connection is up again. */
+  /** To be called when the connection is up again. */
   readonly resume: () => void;
   /** Resolves when nothing is left to send, or when the signal aborts. */
   readonly flush: (signal: AbortSignal) => Promise<void>;

@@ -7,7 +7,7 @@ const NEAR_MS = 2;
 /** The limit of concurrent takes. */
 export interface TakeWidth {
   readonly now: () => number;
-  /** To be called with each reply: a job widens the limit if Redis is far, a reply without one resets it. */
+  /** To be called with each reply: a job doubles the limit if Redis is far; any other reply resets it. */
   readonly answered: (hasJob: boolean) => void;
 }
 

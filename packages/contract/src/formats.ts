@@ -14,8 +14,8 @@ export const probeIdSchema = Type.String({
 });
 
 /**
- * 128 random bits, base64url without padding; also the BullMQ job id. New ids do not begin with `-`, because a command
- * line would take it for an option.
+ * The id of a check: 128 random bits, base64url without padding; also the id of its jobs in BullMQ. New ids do not
+ * begin with `-`, because a command line would take it for an option.
  */
 export const CHECK_ID_PATTERN = '[A-Za-z0-9_-]{22}';
 
@@ -25,7 +25,7 @@ export const checkIdSchema = Type.String({
   description: 'Identifier of a check: 128 random bits, URL-safe.',
 });
 
-/** RFC 3339 UTC with milliseconds and `Z`, the format of `Date.prototype.toISOString`. */
+/** A time as `Date.prototype.toISOString` writes it: RFC 3339, UTC with milliseconds and `Z`. */
 export const timestampSchema = Type.String({
   format: 'date-time',
   maxLength: 32,

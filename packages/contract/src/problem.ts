@@ -157,7 +157,7 @@ export const problemTypes = {
 
 export type ProblemType = keyof typeof problemTypes;
 
-/** RFC 9457. `type` is an absolute URI below the public base URL of the service. */
+/** A problem document (RFC 9457), whose `type` is an absolute URI below the public base URL of the service. */
 export const problemSchema = Type.Object(
   {
     type: Type.String({ format: 'uri', maxLength: 2048 }),

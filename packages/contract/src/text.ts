@@ -35,7 +35,10 @@ export function parseEscaped(json: string): unknown {
 /** Escape sequences of RFC 8259 section 7 that may denote control characters. */
 const ESCAPED_IN_JSON = /\\[bfnrtu]/;
 
-/** Cc, Cf (bidi controls, zero width, soft hyphen), Cs (lone surrogates), Co, Cn, line and paragraph separators. */
+/**
+ * Characters that are escaped, by category: Cc, Cf (bidi controls, zero width, soft hyphen), Cs (lone surrogates), Co,
+ * Cn, line and paragraph separators.
+ */
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/u;
 
 /**

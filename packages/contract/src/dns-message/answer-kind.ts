@@ -78,7 +78,7 @@ export function classifyAnswer(answer: AnswerToClassify): ClassifiedAnswer {
   return classified(referral === null ? 'lame' : 'referral');
 }
 
-/** Forged Answer, Blocked, Censored, Filtered, Prohibited (RFC 8914 section 4). */
+/** Extended errors of a filter: Forged Answer, Blocked, Censored, Filtered, Prohibited (RFC 8914 section 4). */
 const filterErrors: ReadonlySet<number> = new Set([4, 15, 16, 17, 18]);
 
 /** True for an extended error that marks an answer as made by a filter. */

@@ -7,7 +7,7 @@ import type { Redis } from 'ioredis';
 import type { Log } from '../../redis/log.ts';
 import { defineScript, replyError, runScript } from '../../redis/scripts.ts';
 
-/** Finished jobs are removed: results travel by the result stream. */
+/** Options of each job: a finished one is removed, because its results travel by the result stream. */
 export const JOB_OPTIONS = { attempts: 1, removeOnComplete: true, removeOnFail: true } as const;
 
 /** Length to which BullMQ trims its event streams approximately; they are not read. The default is ten thousand. */

@@ -150,7 +150,9 @@ function traceOf(
   return isTraceable ? { traceId: drawId(), probes } : noTrace;
 }
 
-/** For a definition that is invalid with the settings of this coordinator, which starts no checks for its ticks. */
+/**
+ * Stands for a definition that is invalid with the settings of this coordinator, which starts no checks for its ticks.
+ */
 const noExpectation = {
   expectation: {},
   rule: { failing: 1, of: 1, networks: 1, countries: 1, ticks: 1 },

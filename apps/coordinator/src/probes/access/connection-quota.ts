@@ -20,7 +20,10 @@ const STRIKES = { tooMany: 1, farTooMany: 3, suspended: 6 };
 
 /** Time for a login, seconds. Redis itself lets a connection stay without one. */
 const LOGIN_WITHIN_SECONDS = 10;
-/** Connections without a login have this user, too. Their last command tells nothing: it may have been refused. */
+/**
+ * Matches connections of the default user, which those without a login have, too. The last command of the latter tells
+ * nothing: it may have been refused.
+ */
 const DEFAULT_USER = /(?:^| )user=default(?: |$)/;
 /** Properties that only commands after a login set; each connection of a coordinator has a name. */
 const SIGN_OF_LOGIN = /(?:^| )(?:(?:lib-)?name=\S|db=[1-9]|resp=3|flags=\S*b)/;

@@ -25,7 +25,8 @@ export const tooManyConnections: Pick<ExcessRule, 'reason' | 'message'> = {
 };
 
 /**
- * Values far larger than those of an agent delay all clients of Redis. A defect may write a few; an attack writes many.
+ * Rule for values far larger than those of an agent, which delay all clients of Redis. A defect may write a few; an
+ * attack writes many.
  */
 export const oversizedWrites: ExcessRule = {
   most: 5,
@@ -34,14 +35,14 @@ export const oversizedWrites: ExcessRule = {
 };
 
 /**
- * A refresh that reads an oversized heartbeat makes the next refresh read that probe again, so an oversized heartbeat
- * that stays is counted more than once within `withinMs`.
+ * Rule for oversized heartbeats. A refresh that reads one makes the next refresh read that probe again, so one that
+ * stays is counted more than once within `withinMs`.
  */
 export const oversizedHeartbeats: ExcessRule = { ...oversizedWrites, most: 1, withinMs: 30_000 };
 
 /**
- * Every coordinator receives every notification, so a flood stalls all. The limit is high because, after a stall, the
- * notifications of minutes may arrive together.
+ * Rule for floods of notifications: every coordinator receives each notification, so a flood stalls all. The limit is
+ * high because, after a stall, the notifications of minutes may arrive together.
  */
 export const notificationFlood: ExcessRule = {
   most: 20_000,
