@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { navigationFailure } from './failures.ts';
+import { navigationFailure, placedFailure } from './failures.ts';
 
 describe('a page that Chromium could not load', () => {
   it('is no failure of the target where an interface of the probe changed', () => {
@@ -13,5 +13,26 @@ describe('a page that Chromium could not load', () => {
     const failure = navigationFailure(new Error('net::ERR_CONNECTION_CLOSED at https://page.test/'));
 
     expect(failure).toMatchObject({ code: 'connection_closed', source: 'target' });
+  });
+
+  it('is a page that goes on to another one, without the words of the protocol', () => {
+    const error = new Error('Protocol error (Page.captureScreenshot): Not attached to an active page');
+
+    expect(navigationFailure(error).message).toBe(
+      'The page went on to another one each time before it could be shown.',
+    );
+    expect(navigationFailure(new Error('odd')).message).toBe('The page could not be shown: odd.');
+  });
+
+  it.each([
+    ['the same origin', 'https://page.test/b', ''],
+    ['another scheme', 'http://page.test/b', ' This was at http://page.test, to which it leads.'],
+    ['a URL without a host', 'data:text/plain,b', ''],
+  ])('is placed at %s', (_where, last, place) => {
+    const failure = { code: 'timed_out', phase: 'response', source: 'target', message: 'Late.' } as const;
+
+    const placed = placedFailure(failure, new URL('https://page.test/'), new URL(last));
+
+    expect(placed.message).toBe(`Late.${place}`);
   });
 });

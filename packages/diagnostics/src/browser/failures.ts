@@ -23,7 +23,11 @@ const known: Readonly<Record<string, Known>> = {
   INVALID_HTTP_RESPONSE: ['http_malformed', 'response', 'The answer was not valid HTTP.'],
   CONTENT_DECODING_FAILED: ['http_decode_failed', 'response', 'The body could not be decoded.'],
   TIMED_OUT: ['timed_out', 'response', 'The page did not load in time.'],
-  ABORTED: ['screenshot_failed', 'response', 'The target answered with no page, but with nothing or a download.'],
+  ABORTED: [
+    'screenshot_failed',
+    'response',
+    'The target answered with no page, but with nothing, a download, or a redirect to what no browser opens.',
+  ],
 };
 
 /** Why there is no screenshot, from an error thrown while the page was loaded or captured. */
@@ -48,9 +52,21 @@ export function navigationFailure(thrown: unknown): Failure {
       message: `The certificate is not trusted (${name}).`,
     };
   }
+  if (text.includes('Not attached to an active page')) {
+    return pageFailed('The page went on to another one each time before it could be shown.');
+  }
   return pageFailed(
-    name === undefined ? `The page could not be shown: ${text}` : `The page could not be loaded (${name}).`,
+    name === undefined
+      ? `The page could not be shown: ${text.replace(/\.$/, '')}.`
+      : `The page could not be loaded (${name}).`,
   );
+}
+
+/** The failure with the place to which the page led the browser, if that is another origin than the one that was asked. */
+export function placedFailure(failure: Failure, asked: URL, last: URL | undefined): Failure {
+  const isElsewhere = last !== undefined && last.host !== '' && last.origin !== asked.origin;
+  if (!isElsewhere || failure.code === 'target_refused_by_policy') return failure;
+  return { ...failure, message: `${failure.message} This was at ${last.origin}, to which it leads.` };
 }
 
 /** A failure whose source is the target. */

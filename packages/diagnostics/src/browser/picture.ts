@@ -4,7 +4,7 @@ import type { Admit, Failure, ScreenshotLimit } from '@vantage/contract';
 import type { Browser, HTTPRequest, Page } from 'puppeteer';
 
 import { errorText } from './error-text.ts';
-import { browserFailed, navigationFailure, pageFailed, tooSlow } from './failures.ts';
+import { browserFailed, navigationFailure, pageFailed, placedFailure, tooSlow } from './failures.ts';
 import { VIEWPORT } from './process/flags.ts';
 import { launchBrowser, type LaunchOptions, type RunningBrowser } from './process/launch.ts';
 import { loadPage, WARM_UP } from './page/load.ts';
@@ -141,7 +141,8 @@ async function show(
     if (running.transport.isClosed()) return ended;
     const [first = asked] = asked?.redirectChain() ?? [];
     const url = first && URL.parse(running.transport.redirectedFrom(first.url()));
-    return { png: null, failure: (url && proxy.failureFor(url)) ?? navigationFailure(thrown) };
+    const failure = (url && proxy.failureFor(url)) ?? navigationFailure(thrown);
+    return { png: null, failure: placedFailure(failure, request.url, url ?? undefined) };
   });
   return Promise.race([shown, ended]);
 }

@@ -208,6 +208,24 @@ describe('a screenshot', () => {
     await closed.close();
   });
 
+  itWithBrowser('names the place that failed where a redirect led there', async () => {
+    const closed = await closedPort();
+    const there = `http://page.test:${closed.port}`;
+    const redirecting = await startServer(
+      createServer((socket) => {
+        socket.end(`HTTP/1.1 302 Found\r\nLocation: ${there}/\r\nContent-Length: 0\r\n\r\n`);
+      }),
+    );
+    const screenshots = open({ admit: admitSite([redirecting.port, closed.port]) });
+
+    const { failure } = await screenshots.capture(request(`http://page.test:${redirecting.port}/`));
+
+    const message = `The target refused the connection. This was at ${there}, to which it leads.`;
+    expect(failure).toMatchObject({ code: 'connection_refused', message });
+    await redirecting.close();
+    await closed.close();
+  });
+
   itWithBrowser('fails with the reason of the policy behind a redirect that the browser reports late', async () => {
     const { path, remove } = lateHeadersBrowser(browser.executablePath);
     const captured = await open({ executablePath: path }).capture(request(`${site.origin}/to-refused`));
