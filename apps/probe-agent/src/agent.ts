@@ -62,6 +62,7 @@ export function createAgent(
     url: transport.url,
     certificates: config.vantageCertificates,
     release: ownVersion(),
+    refusedMs: config.refusedRetrySeconds * 1_000,
     proxy: { url: config.httpsProxy, except: config.noProxy },
   });
 }

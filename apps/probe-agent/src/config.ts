@@ -234,6 +234,14 @@ export const settings = {
       'Time for running jobs after SIGTERM, and for those of its first second, in which coordinators learn of it. Unfinished ' +
       'jobs are then reported as interrupted. The grace period of the supervisor must be some seconds longer.',
   }),
+  refusedRetrySeconds: setting({
+    env: 'REFUSED_RETRY_SECONDS',
+    kind: integer(1, 3_600),
+    default: '15',
+    description:
+      'Least pause of an agent with `VANTAGE_URL` after a refusal, for example while its probe is suspended, before it connects ' +
+      'again; the longest is twice as long.',
+  }),
   metricsPortFile: setting({
     env: 'METRICS_PORT_FILE',
     kind: text,

@@ -125,17 +125,20 @@ describe('an agent with an address and a token', () => {
   });
 
   it('waits while another agent uses its state folder, and works again after that', async () => {
-    const older = await enrol('fra-7');
+    const proxy = await startProxy('user:p@ss');
+    const older = await enrol('fra-7', { HTTPS_PROXY: `http://user:p%40ss@127.0.0.1:${proxy.port}` });
     const newer = service.startAgent({ VANTAGE_STATE_FOLDER: join(service.folder, 'state-fra-7') });
     await until(() => older.log().includes('another agent with the key of this state folder is connected'));
-    // The older agent tries to connect at least once in this time.
-    await sleep(35_000);
+    // With the second attempt from now on, the first one was refused.
+    const enough = proxy.connects().length + 2;
+    await until(() => proxy.connects().length >= enough);
     const [retired, wasRetired] = [older, newer].map((agent) => agent.log().includes('has taken over'));
     await end(newer.process);
     const connections = (): number => older.log().split('connected to the gateway').length - 1;
     await until(() => connections() === 2);
     await until(() => isUp('fra-7'));
     await end(older.process);
+    proxy.close();
 
     expect([retired, wasRetired]).toEqual([true, false]);
   });

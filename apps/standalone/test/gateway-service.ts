@@ -70,7 +70,12 @@ const coordinatorEnv = {
   RATE_LIMIT_RESULTS: '1000000',
 };
 
-const agentEnv = { SCREENSHOTS: 'off', TARGET_ALLOW: '127.0.0.0/8', DNS_SERVERS: '127.0.0.1:9' };
+const agentEnv = {
+  SCREENSHOTS: 'off',
+  TARGET_ALLOW: '127.0.0.0/8',
+  DNS_SERVERS: '127.0.0.1:9',
+  REFUSED_RETRY_SECONDS: '1',
+};
 
 /** @param port of the public address, if the caller ends TLS there; without it a front is started */
 export async function startGatewayService(port?: number): Promise<GatewayService> {

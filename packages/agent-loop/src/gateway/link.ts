@@ -6,7 +6,7 @@ import type { WebSocket } from 'ws';
 
 import { createGatewayMessageReader } from '../frames/validate.ts';
 import { beginOutage, pauseAfter, reportFailure } from './pause-after.ts';
-import { createReconnect } from './reconnect.ts';
+import type { Reconnect } from './reconnect.ts';
 import { openSession, type AgentIdentity, type Closed, type Session, type SessionOptions } from './session.ts';
 
 /** Maintains one session, with any gateway of the service; attempts to connect may overlap. */
@@ -25,6 +25,7 @@ export interface LinkOptions {
   readonly dial: () => WebSocket;
   readonly identity: AgentIdentity;
   readonly hello: SessionOptions['hello'];
+  readonly reconnect: Reconnect;
   /** Called with each new connection that the gateway accepted. */
   readonly onReady: (session: Session, welcome: GatewayWelcome) => void;
   readonly onMessage: (message: GatewayMessage, session: Session) => void;
@@ -49,7 +50,6 @@ export function createGatewayLink(options: LinkOptions): GatewayLink {
 class Link implements GatewayLink {
   readonly #options: LinkOptions;
   readonly #read = createGatewayMessageReader();
-  readonly #reconnect = createReconnect();
   readonly #events = new EventEmitter();
   #current: Session | undefined;
   /** Candidates for the current session. */
@@ -107,7 +107,7 @@ class Link implements GatewayLink {
         }),
       );
     }
-    this.#connectIn(this.#reconnect.beforeAnother());
+    this.#connectIn(this.#options.reconnect.beforeAnother());
   }
 
   #isNeeded(): boolean {
@@ -140,7 +140,7 @@ class Link implements GatewayLink {
     this.#isSilent = isSilent;
     if (isSilent) {
       this.#options.log.warn('the gateway does not answer: looking for another one');
-      return this.#connectIn(this.#reconnect.afterSilence());
+      return this.#connectIn(this.#options.reconnect.afterSilence());
     }
     if (this.#isLeaving) return;
     clearTimeout(this.#timer);
@@ -166,9 +166,9 @@ class Link implements GatewayLink {
     this.#endAttempts();
     clearTimeout(this.#timer);
     [this.#isLeaving, this.#isSilent, this.#outage] = [false, false, beginOutage()];
-    if (message.returnOverMs !== undefined) this.#reconnect.spreadOver(message.returnOverMs);
+    if (message.returnOverMs !== undefined) this.#options.reconnect.spreadOver(message.returnOverMs);
     clearTimeout(this.#proving);
-    this.#proving = setTimeout(this.#reconnect.succeeded, PROVED_MS);
+    this.#proving = setTimeout(this.#options.reconnect.succeeded, PROVED_MS);
     void identity.confirmed().catch((error: unknown) => log.error({ err: error }, 'key could not be stored'));
     log.info({ state: message.state }, 'connected to the gateway');
     this.#events.emit('ready');
@@ -188,13 +188,13 @@ class Link implements GatewayLink {
     this.#options.onLost(session, end);
     if (this.#isStopped || !(wasAttempt || wasCurrent) || !this.#isNeeded()) return;
     this.#outage.failures += 1;
-    const context = { ...this.#options, ...this.#outage, reconnect: this.#reconnect };
+    const context = { ...this.#options, ...this.#outage };
     // Another attempt is under way, so no further one is scheduled: on a path that loses packets, attempts overlap.
     if (this.#attempts.size > 0) return this.#current === undefined ? reportFailure(end, context) : undefined;
     clearTimeout(this.#timer);
     void pauseAfter(end, context).then(
       (ms) => (ms === undefined ? this.#options.onHopeless() : this.#connectIn(ms)),
-      () => this.#connectIn(this.#reconnect.afterFailure()),
+      () => this.#connectIn(this.#options.reconnect.afterFailure()),
     );
   }
 }

@@ -10,6 +10,7 @@ import { createRunningJobs } from '../running-jobs.ts';
 import { createDial, type DialOptions } from './dial.ts';
 import { createGivenJobs, type GivenJobs } from './given-jobs.ts';
 import { createGatewayLink, type GatewayLink } from './link.ts';
+import { createReconnect } from './reconnect.ts';
 import { createGatewayWriter } from './result-writer.ts';
 import type { AgentIdentity, Session } from './session.ts';
 import { createTimeQuestions } from './time-questions.ts';
@@ -21,6 +22,8 @@ export interface GatewayLoopOptions
     Pick<AgentLoopOptions, 'concurrency' | 'drainMs' | 'open' | 'traceparentOf' | 'onHopeless' | 'log'> {
   readonly identity: AgentIdentity;
   readonly release: string;
+  /** The least pause after a refusal, milliseconds. */
+  readonly refusedMs?: number | undefined;
 }
 
 /** The parts of an agent that gets its jobs from a gateway. */
@@ -92,6 +95,7 @@ export function createParts(
   const link = createGatewayLink({
     dial: createDial(options),
     identity,
+    reconnect: createReconnect(Math.random, options.refusedMs),
     log,
     onMessage,
     hello: () => ({ instance, release, credit, ...(standing.isRetired() && afterRetirement(jobs.isIdle())) }),

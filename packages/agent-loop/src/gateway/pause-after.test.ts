@@ -36,6 +36,10 @@ it('an agent that was removed costs its address few attempts', async () => {
   expect((await pauses('unknown-probe', 40)).slice(-2)).toEqual([300, 300]);
 });
 
+it('the pause after a refusal is the one that was set, or up to twice as long', () => {
+  expect([0, 1].map((random) => createReconnect(() => random, 1_000).afterRefusal())).toEqual([1_000, 2_000]);
+});
+
 it('each reason for an outage is logged once, then with every twentieth attempt', () => {
   const reasons = ['', 'the state folder cannot be used', '', 'the state folder cannot be used'];
   const lines: string[] = [];

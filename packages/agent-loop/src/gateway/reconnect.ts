@@ -32,20 +32,22 @@ const ANOTHER_MS = 2_000;
  * see the gateway recover.
  */
 const SILENCE_PART = 6;
-const REFUSED_MS = { least: 15_000, most: 30_000 } as const;
+const REFUSED_MS = 15_000;
 /** Largest factor by which repeated refusals of the key lengthen the pause. */
 const LONGEST_REFUSED = 10;
 
 /**
  * Random delays. Before a gateway has given advice, decorrelated jitter: the upper bound is three times the previous
  * delay, but between `FIRST_MS` and `LONGEST_MS`. Afterwards it is the advice, at least `LEAST_SPREAD_MS`.
+ *
+ * @param refusedMs the least pause after a refusal; the longest is twice as long
  */
-export function createReconnect(random: () => number = Math.random): Reconnect {
+export function createReconnect(random: () => number = Math.random, refusedMs = REFUSED_MS): Reconnect {
   let [first, longest] = [FIRST_MS, LONGEST_MS];
   let most = first;
   let unknown = 0;
   const between = (least: number, upTo: number): number => Math.round(least + random() * (upTo - least));
-  const afterRefusal = (): number => between(REFUSED_MS.least, REFUSED_MS.most);
+  const afterRefusal = (): number => between(refusedMs, 2 * refusedMs);
   return {
     afterFailure: () => {
       const pauseMs = between(SHORTEST_MS, most);
