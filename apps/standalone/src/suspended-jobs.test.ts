@@ -77,7 +77,7 @@ const packetsTo = (host: string): readonly number[] => sentTo.get(host) ?? [];
 
 /** Polls until a condition holds; the test's own time limit bounds it. */
 async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await sleep(50);
+  while (!(await isSo())) await sleep(100);
 }
 
 /** Waits until more packets than this are sent to an address. */
@@ -114,10 +114,12 @@ function through(relay: Relay, redisUrl: string): string {
   return url.href;
 }
 
-/** A probe of one test, with its agent and its own target. */
+/** A probe with its agent and its own targets. */
 interface Trial {
   readonly probe: string;
   readonly host: string;
+  /** Further targets that no other probe has, from 1. */
+  readonly otherHost: (number: number) => string;
   readonly relay: Relay;
   readonly agent: StartedAgent;
   readonly status: () => Promise<string>;
@@ -138,21 +140,24 @@ let trials = 0;
 
 async function openTrial(name: string, add: AddProbe): Promise<Trial> {
   trials += 1;
-  const [probe, host] = [`${name}-${trials}`, `127.9.6.${trials}`];
+  const own = trials;
+  const otherHost = (number: number): string => `127.9.6.${10 * number + own}`;
+  const [probe, host] = [`${name}-${own}`, otherHost(0)];
   const relay = await startRelay(Number(new URL(service.redis.url).port));
   relays.push(relay);
   const agent = service.startAgent({ CONCURRENCY: '5', ...(await add(probe, relay)) });
-  const own = async () => (await service.probes())[probe];
+  const read = async () => (await service.probes())[probe];
   const start: Trial['start'] = (check) => service.startCheck({ host, probes: [probe], ...check });
   const trial: Trial = {
     probe,
     host,
+    otherHost,
     relay,
     agent,
     start,
     add: () => add(probe, relay),
-    status: async () => (await own())?.status ?? '',
-    reason: async () => (await own())?.reason ?? '',
+    status: async () => (await read())?.status ?? '',
+    reason: async () => (await read())?.reason ?? '',
     startTrace: (to = host) => start({ type: 'traceroute', host: to, options: { rounds: ROUNDS } }),
     codeOf: async (check) => ((await service.completed(check)).results[probe]?.['error'] as Failure | null)?.code,
   };
@@ -160,15 +165,22 @@ async function openTrial(name: string, add: AddProbe): Promise<Trial> {
   return trial;
 }
 
-/** Runs a test with an agent at a gateway, one with a separate Redis login, and one without a login. */
-async function withEach<T>(test: (trial: Trial) => Promise<T>): Promise<Readonly<Record<string, T>>> {
-  const outcomes = transports.map(async ([name, add]) => {
-    const trial = await openTrial(name, add);
-    const outcome = await test(trial);
-    await end(trial.agent.process);
-    return [name, outcome] as const;
-  });
-  return Object.fromEntries(await Promise.all(outcomes));
+/** Opens trials with an agent at a gateway, one with a separate Redis login, and one without a login. */
+const openTrials = (): Promise<readonly Trial[]> => Promise.all(transports.map(([name, add]) => openTrial(name, add)));
+
+/** Runs a test with each trial. @returns the outcomes by transport */
+async function withEach<T>(
+  these: readonly Trial[],
+  test: (trial: Trial) => Promise<T>,
+): Promise<Readonly<Record<string, T>>> {
+  const outcomes = await Promise.all(these.map(test));
+  return Object.fromEntries(transports.map(([name], index) => [name, outcomes[index]!]));
+}
+
+/** Waits until the agent can work again, so that the next test can use it. */
+async function untilBack({ probe, status }: Trial, isSuspended: boolean): Promise<void> {
+  if (isSuspended) await service.adminHere('resume', probe);
+  await until(async () => isUp(await status()));
 }
 
 const each = <T>(value: T): Readonly<Record<string, T>> =>
@@ -186,8 +198,94 @@ const page = (host: string, path: string): string => `http://${host}:${portOf(ta
 const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
 describe('the agent of a probe', () => {
-  it('ends the packets of its checks at a suspension, and has all of its slots afterwards', async () => {
-    const outcomes = await withEach(async ({ probe, host, start, startTrace, codeOf, status }) => {
+  /** Of all tests but that of a removal. */
+  let shared: readonly Trial[];
+  let removal: Promise<unknown>;
+
+  beforeAll(async () => {
+    const [opened, removed] = await Promise.all([openTrials(), openTrials()]);
+    shared = opened;
+    removal = withEach(removed, async ({ probe, host, agent, add, startTrace, codeOf }) => {
+      const check = await startTrace();
+      await untilSent(host);
+      await service.adminHere('remove', probe);
+      await add();
+      const outcome = [await lateAfter(host, Date.now()), await codeOf(check)];
+      await end(agent.process);
+      return outcome;
+    });
+    // The test that awaits this reports the failure.
+    removal.catch(() => undefined);
+  });
+
+  it('ends the packets of its checks if it is resumed at once, which is no unstable connection', async () => {
+    const outcomes = await withEach(shared, async (trial) => {
+      const { probe, otherHost, startTrace, codeOf, status, reason } = trial;
+      const rounds: Promise<unknown>[] = [];
+      for (let times = 1; times <= 3; times += 1) {
+        await until(async () => isUp(await status()));
+        const host = otherHost(times);
+        const check = await startTrace(host);
+        await untilSent(host);
+        await service.adminHere('suspend', probe);
+        await service.adminHere('resume', probe);
+        rounds.push(lateAfter(host, Date.now()), codeOf(check));
+      }
+      const found = await Promise.all(rounds);
+      await until(async () => isUp(await status()) && !(await reason()).includes('a moment ago'));
+      return [...found, await reason()];
+    });
+
+    const round = [[], 'probe_suspended'];
+    expect(outcomes).toEqual(each([...round, ...round, ...round, '']));
+  });
+
+  it('ends them when the probe is removed, also if it is added again at once', async () => {
+    expect(await removal).toEqual(each([[], 'probe_removed']));
+  });
+
+  it.each([
+    ['is still suspended', false],
+    ['was resumed meanwhile', true],
+  ])('ends them when it returns from an outage of its network and the probe %s', async (_what, isResumed) => {
+    const outcomes = await withEach(shared, async (trial) => {
+      const { probe, host, relay, startTrace, codeOf } = trial;
+      const check = await startTrace();
+      await untilSent(host);
+      relay.cut();
+      await service.adminHere('suspend', probe);
+      const code = await codeOf(check);
+      if (isResumed) await service.adminHere('resume', probe);
+      await untilSent(host);
+      relay.heal();
+      const late = await lateAfter(host, Date.now());
+      await untilBack(trial, !isResumed);
+      return [late, code];
+    });
+
+    expect(outcomes).toEqual(each([[], 'probe_suspended']));
+  });
+
+  it('ends them when its process goes on after a standstill in which the probe was suspended', async () => {
+    const outcomes = await withEach(shared, async (trial) => {
+      const { probe, host, agent, startTrace, codeOf } = trial;
+      const check = await startTrace();
+      await untilSent(host);
+      agent.process.kill('SIGSTOP');
+      await service.adminHere('suspend', probe);
+      const code = await codeOf(check);
+      agent.process.kill('SIGCONT');
+      const late = await lateAfter(host, Date.now());
+      await untilBack(trial, true);
+      return [late, code];
+    });
+
+    expect(outcomes).toEqual(each([[], 'probe_suspended']));
+  });
+
+  it('ends those of checks of all types at a suspension, and has all of its slots afterwards', async () => {
+    const outcomes = await withEach(shared, async (trial) => {
+      const { probe, host, otherHost, start, startTrace, codeOf } = trial;
       const slow = { maxBodyBytes: 1_048_576, screenshot: false };
       const checks = await Promise.all([
         startTrace(),
@@ -197,13 +295,12 @@ describe('the agent of a probe', () => {
       ]);
       await start({ type: 'udp', port: 9_999, options: { payload: '00' } });
       await untilSent(host, 20);
-      await service.adminHere('suspend', probe, '--reason', 'moved');
+      await service.adminHere('suspend', probe);
       const late = await lateAfter(host, Date.now());
       const codes = await Promise.all(checks.map(codeOf));
 
-      await service.adminHere('resume', probe);
-      await until(async () => (await status()) === 'healthy');
-      const others = [1, 2].map((number) => `127.9.6.${100 + 10 * number + trials}`);
+      await untilBack(trial, true);
+      const others = [4, 5].map(otherHost);
       const pages = ['a', 'b', 'c'].map((name) =>
         start({ type: 'http', host: page(host, `/${name}-${probe}`), options: slow }),
       );
@@ -214,69 +311,5 @@ describe('the agent of a probe', () => {
     });
 
     expect(outcomes).toEqual(each([[], ...Array<string>(4).fill('probe_suspended')]));
-  });
-
-  it('ends them also if the probe is resumed at once, and does not count this as an unstable connection', async () => {
-    const outcomes = await withEach(async ({ probe, host, startTrace, codeOf, status, reason }) => {
-      const rounds: unknown[] = [];
-      for (let times = 0; times < 3; times += 1) {
-        await until(async () => isUp(await status()));
-        const check = await startTrace();
-        await untilSent(host);
-        await service.adminHere('suspend', probe);
-        await service.adminHere('resume', probe);
-        rounds.push(await lateAfter(host, Date.now()), await codeOf(check));
-      }
-      await until(async () => isUp(await status()) && !(await reason()).includes('a moment ago'));
-      return [...rounds, await reason()];
-    });
-
-    const round = [[], 'probe_suspended'];
-    expect(outcomes).toEqual(each([...round, ...round, ...round, '']));
-  });
-
-  it('ends them when the probe is removed, also if it is added again at once', async () => {
-    const outcomes = await withEach(async ({ probe, host, add, startTrace, codeOf }) => {
-      const check = await startTrace();
-      await untilSent(host);
-      await service.adminHere('remove', probe);
-      await add();
-      return [await lateAfter(host, Date.now()), await codeOf(check)];
-    });
-
-    expect(outcomes).toEqual(each([[], 'probe_removed']));
-  });
-
-  it.each([
-    ['is still suspended', false],
-    ['was resumed meanwhile', true],
-  ])('ends them when it returns from an outage of its network and the probe %s', async (_what, isResumed) => {
-    const outcomes = await withEach(async ({ probe, host, relay, startTrace, codeOf }) => {
-      const check = await startTrace();
-      await untilSent(host);
-      relay.cut();
-      await service.adminHere('suspend', probe);
-      const code = await codeOf(check);
-      if (isResumed) await service.adminHere('resume', probe);
-      await untilSent(host);
-      relay.heal();
-      return [await lateAfter(host, Date.now()), code];
-    });
-
-    expect(outcomes).toEqual(each([[], 'probe_suspended']));
-  });
-
-  it('ends them when its process goes on after a standstill in which the probe was suspended', async () => {
-    const outcomes = await withEach(async ({ probe, host, agent, startTrace, codeOf }) => {
-      const check = await startTrace();
-      await untilSent(host);
-      agent.process.kill('SIGSTOP');
-      await service.adminHere('suspend', probe);
-      const code = await codeOf(check);
-      agent.process.kill('SIGCONT');
-      return [await lateAfter(host, Date.now()), code];
-    });
-
-    expect(outcomes).toEqual(each([[], 'probe_suspended']));
   });
 });
