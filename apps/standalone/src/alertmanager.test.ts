@@ -53,7 +53,7 @@ describe('a monitor that turns bad', () => {
       });
     }).listen(0, '127.0.0.1');
     await Promise.all([once(target, 'listening'), once(receiver, 'listening')]);
-    service = await startService(`${data.folder}/data`, ['--allow', '127.0.0.0/8'], {
+    service = await startService(`${data.folder}/data`, ['--probes', '1', '--allow', '127.0.0.0/8'], {
       MONITORS_FILE: writeMonitors('10s'),
       RATE_LIMIT_MONITORS: '100000',
     });

@@ -78,13 +78,17 @@ describe('a secret', () => {
     lines.listen(0, '127.0.0.1');
     await Promise.all([once(target, 'listening'), once(lines, 'listening')]);
     const files = writeFiles();
-    service = await startService(`${data.folder}/data`, ['--allow', '127.0.0.0/8', '--rate-limit', '100000'], {
-      MODULES_FILE: files.modules,
-      MONITORS_FILE: files.monitors,
-      SCRAPE_NETWORKS: '127.0.0.0/8',
-      WEBHOOK_SECRET: `whsec_${signing.toString('base64')}`,
-      LOG_LEVEL: 'debug',
-    });
+    service = await startService(
+      `${data.folder}/data`,
+      ['--probes', '2', '--allow', '127.0.0.0/8', '--rate-limit', '100000'],
+      {
+        MODULES_FILE: files.modules,
+        MONITORS_FILE: files.monitors,
+        SCRAPE_NETWORKS: '127.0.0.0/8',
+        WEBHOOK_SECRET: `whsec_${signing.toString('base64')}`,
+        LOG_LEVEL: 'debug',
+      },
+    );
     const { port } = service.running().redis!;
     const password = readFileSync(`${data.folder}/data/redis/password`, 'utf8').trim();
     redis = new Redis({ host: '127.0.0.1', port, password });
@@ -121,8 +125,11 @@ describe('a secret', () => {
     };
     const token = write('token', ofModules.file[0]!);
     const files = { cert_file: write('client.pem', cert), key_file: write('client.key', pem) };
+    const login = { basic_auth: { username: 'someone', password: ofModules.password[0] } };
     const modules = {
-      password: { prober: 'http', http: { basic_auth: { username: 'someone', password: ofModules.password[0] } } },
+      password: { prober: 'http', http: login },
+      // Its check ends soon, though nothing answers it.
+      held: { prober: 'http', timeout: '2s', http: login },
       bearer: { prober: 'http', http: { bearer_token: ofModules.bearer[0] } },
       authorization: { prober: 'http', http: { authorization: { credentials: ofModules.authorization[0] } } },
       file: { prober: 'http', http: { bearer_token_file: token } },
@@ -221,7 +228,7 @@ describe('a secret', () => {
 
   it('of a job that a stopped agent has begun stays until the agent is back', async () => {
     const { 'demo-2': pid } = service.running().processes;
-    const scraped = scrape('password', urlOf('/hold'), 'demo-2');
+    const scraped = scrape('held', urlOf('/hold'), 'demo-2');
     while (held.length === 0) await sleep(20);
     process.kill(pid!, 'SIGSTOP');
     try {

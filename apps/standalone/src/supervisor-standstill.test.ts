@@ -21,7 +21,7 @@ afterAll(async () => {
  * Standstills: one shorter than the interval of the disk watch, one longer than it and than the first restart delay,
  * and one longer than the grace period.
  */
-describe.each([500, 4_000, 20_000])('a supervisor that stands still for %i ms', (ms) => {
+describe.each([500, 4_000, 16_000])('a supervisor that stands still for %i ms', (ms) => {
   it('affects no client, restarts no running process, and then those that ended', async () => {
     const { redis, processes: before } = service.running();
     const client = createClient({ baseUrl: service.url });
