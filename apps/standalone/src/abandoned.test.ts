@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -18,7 +18,7 @@ interface Bed {
 /** Starts a service with one coordinator, whose agents connect to Redis. */
 async function atRedis(): Promise<Bed> {
   const data = temporaryFolder();
-  const flags = ['--allow', '127.0.0.0/8', '--rate-limit', '100000'];
+  const flags = ['--probes', '1', '--allow', '127.0.0.0/8', '--rate-limit', '100000'];
   const service: Service = await startService(`${data.folder}/data`, flags);
   const stop = async (): Promise<void> => {
     await service.stop();
@@ -47,107 +47,133 @@ interface Result {
   readonly roundsEnded?: string;
 }
 
-/** Target of the checks whose packets are counted. */
-const COUNTED = '127.9.7.3';
 /** Target of the checks that run meanwhile. */
 const OTHER = '127.9.7.4';
 const ROUNDS = 60;
 
-describe.each([
-  ['at Redis', atRedis],
-  ['at a gateway', atGateway],
-])('a check that ends with its streams, of an agent %s', (_where, open) => {
-  let bed: Bed;
-  let capture: ChildProcess;
-  let captured = '';
-  let abandonedByOne: Promise<Result>;
-  let unfollowed: Promise<Result>;
+interface Outcome {
+  /** Of a check whose last stream was left. */
+  readonly left: Result;
+  /** Packets that the check had sent at its end, and some time later. */
+  readonly packets: readonly [number, number];
+  /** Of a check of 8 rounds that one of two clients left. */
+  readonly leftByOne: Result;
+  /** Of a check of 6 rounds that no client followed. */
+  readonly unfollowed: Result;
+}
 
-  beforeAll(async () => {
-    bed = await open();
-    const { program, environment } = await unpackPackages('tcpdump');
-    const words = ['-n', '-l', '--immediate-mode', '-Z', 'root', '-i', 'lo', `icmp and dst host ${COUNTED}`];
-    capture = spawn(program('tcpdump'), words, { env: { ...process.env, ...environment } });
-    const listens = once(capture.stderr!, 'data');
-    capture.stdout!.on('data', (text: Buffer) => (captured += text.toString()));
-    await listens;
-    abandonedByOne = leaveOneOfTwo();
-    unfollowed = start(6, OTHER).then(completed);
-    // The test that awaits this reports the failure.
-    for (const result of [abandonedByOne, unfollowed]) result.catch(() => undefined);
-  });
-
-  afterAll(async () => {
-    capture?.kill();
-    await bed?.stop();
-  });
-
-  const packets = (): number => captured.split('\n').filter((line) => line.includes('echo request')).length;
-
-  async function start(rounds: number, host: string): Promise<string> {
-    const body = { type: 'traceroute', host, limit: 1, options: { rounds, endWithStream: true } };
-    const headers = { 'content-type': 'application/json' };
-    const response = await fetch(`${bed.urls[0]}/check`, { method: 'POST', headers, body: JSON.stringify(body) });
-    return ((await response.json()) as { readonly checkId: string }).checkId;
-  }
-
-  /** Follows the check until it has three rounds or more. @returns a function that leaves it */
-  async function follow(url: string, id: string): Promise<() => void> {
-    const leaving = new AbortController();
-    const response = await fetch(`${url}/check/${id}/events`, { signal: leaving.signal });
-    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-    for (let read = ''; !/"rounds":[3-9]/.test(read);) read += (await reader.read()).value ?? '';
-    // The rest of the stream must be read, because an unread stream stops.
-    const drain = async (): Promise<void> => {
-      while (!(await reader.read()).done);
-    };
-    drain().catch(() => undefined);
-    return () => leaving.abort();
-  }
-
-  async function completed(id: string): Promise<Result> {
-    for (;;) {
-      const response = await fetch(`${bed.urls[0]}/check/${id}/results?wait=25`);
-      const check = (await response.json()) as Check;
-      if (check.status === 'completed') return Object.values(check.results)[0] as unknown as Result;
-    }
-  }
-
-  /** Two clients follow a check of 12 rounds, and one leaves it. */
-  async function leaveOneOfTwo(): Promise<Result> {
-    const id = await start(12, OTHER);
-    const [leave, stay] = (await Promise.all(bed.urls.map((url) => follow(url, id)))) as [() => void, () => void];
-    leave();
-    const result = await completed(id);
-    stay();
-    return result;
-  }
-
-  it('sends no packet more when the last stream was left', async () => {
-    const id = await start(ROUNDS, COUNTED);
+/** @param host target of the check whose packets are counted */
+async function measure(open: () => Promise<Bed>, host: string): Promise<Outcome> {
+  const [bed, capture] = await Promise.all([open(), startCapture(host)]);
+  try {
+    const others = Promise.all([leaveOneOfTwo(bed), start(bed, 6, OTHER).then((id) => completed(bed, id))]);
+    // Awaited below.
+    others.catch(() => undefined);
+    const id = await start(bed, ROUNDS, host);
     const leaves = await Promise.all(bed.urls.map((url) => follow(url, id)));
     for (const leave of leaves) leave();
-    const result = await completed(id);
-    const sent = packets();
+    const left = await completed(bed, id);
+    const sent = capture.packets();
     await sleep(2_500);
+    const later = capture.packets();
+    const [leftByOne, unfollowed] = await others;
+    return { left, packets: [sent, later], leftByOne, unfollowed };
+  } finally {
+    capture.stop();
+    await bed.stop();
+  }
+}
 
-    expect(result).toMatchObject({ result: 'success', reached: true, roundsEnded: 'stream_closed' });
-    expect(result.rounds).toBeGreaterThan(2);
-    expect(result.rounds).toBeLessThan(ROUNDS);
-    expect(packets()).toBe(sent);
+async function startCapture(host: string): Promise<{ readonly packets: () => number; readonly stop: () => void }> {
+  const { program, environment } = await unpackPackages('tcpdump');
+  const words = ['-n', '-l', '--immediate-mode', '-Z', 'root', '-i', 'lo', `icmp and dst host ${host}`];
+  const capture = spawn(program('tcpdump'), words, { env: { ...process.env, ...environment } });
+  let captured = '';
+  const listens = once(capture.stderr, 'data');
+  capture.stdout.on('data', (text: Buffer) => (captured += text.toString()));
+  await listens;
+  const packets = (): number => captured.split('\n').filter((line) => line.includes('echo request')).length;
+  return { packets, stop: () => capture.kill() };
+}
+
+async function start({ urls }: Bed, rounds: number, host: string): Promise<string> {
+  const body = { type: 'traceroute', host, limit: 1, options: { rounds, endWithStream: true } };
+  const headers = { 'content-type': 'application/json' };
+  const response = await fetch(`${urls[0]}/check`, { method: 'POST', headers, body: JSON.stringify(body) });
+  return ((await response.json()) as { readonly checkId: string }).checkId;
+}
+
+/** Follows the check until it has three rounds or more. @returns a function that leaves it */
+async function follow(url: string, id: string): Promise<() => void> {
+  const leaving = new AbortController();
+  const response = await fetch(`${url}/check/${id}/events`, { signal: leaving.signal });
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  for (let read = ''; !/"rounds":[3-9]/.test(read);) read += (await reader.read()).value ?? '';
+  // The rest of the stream must be read, because an unread stream stops.
+  const drain = async (): Promise<void> => {
+    while (!(await reader.read()).done);
+  };
+  drain().catch(() => undefined);
+  return () => leaving.abort();
+}
+
+async function completed({ urls }: Bed, id: string): Promise<Result> {
+  for (;;) {
+    const response = await fetch(`${urls[0]}/check/${id}/results?wait=25`);
+    const check = (await response.json()) as Check;
+    if (check.status === 'completed') return Object.values(check.results)[0] as unknown as Result;
+  }
+}
+
+/** Two clients follow a check of 8 rounds, and one leaves it. */
+async function leaveOneOfTwo(bed: Bed): Promise<Result> {
+  const id = await start(bed, 8, OTHER);
+  const [leave, stay] = (await Promise.all(bed.urls.map((url) => follow(url, id)))) as [() => void, () => void];
+  leave();
+  const result = await completed(bed, id);
+  stay();
+  return result;
+}
+
+const beds: readonly (readonly [where: string, open: () => Promise<Bed>, host: string])[] = [
+  ['at Redis', atRedis, '127.9.7.3'],
+  ['at a gateway', atGateway, '127.9.7.5'],
+];
+const outcomes = new Map<string, Promise<Outcome>>();
+
+// Both at once: most of the time passes between packets.
+beforeAll(() => {
+  for (const [where, open, host] of beds) {
+    const outcome = measure(open, host);
+    // The tests that await this report the failure.
+    outcome.catch(() => undefined);
+    outcomes.set(where, outcome);
+  }
+});
+
+afterAll(() => Promise.allSettled(outcomes.values()));
+
+describe.each(beds)('a check that ends with its streams, of an agent %s', (where) => {
+  it('sends no packet more when the last stream was left', async () => {
+    const { left, packets } = (await outcomes.get(where))!;
+
+    expect(left).toMatchObject({ result: 'success', reached: true, roundsEnded: 'stream_closed' });
+    expect(left.rounds).toBeGreaterThan(2);
+    expect(left.rounds).toBeLessThan(ROUNDS);
+    expect(packets[1]).toBe(packets[0]);
   });
 
   it('goes on for the clients that are left', async () => {
-    const result = await abandonedByOne;
+    const { leftByOne } = (await outcomes.get(where))!;
 
-    expect(result.rounds).toBe(12);
-    expect(result).not.toHaveProperty('roundsEnded');
+    expect(leftByOne.rounds).toBe(8);
+    expect(leftByOne).not.toHaveProperty('roundsEnded');
   });
 
   it('runs to its end if no client has followed it', async () => {
-    const result = await unfollowed;
+    const { unfollowed } = (await outcomes.get(where))!;
 
-    expect(result.rounds).toBe(6);
-    expect(result).not.toHaveProperty('roundsEnded');
+    expect(unfollowed.rounds).toBe(6);
+    expect(unfollowed).not.toHaveProperty('roundsEnded');
   });
 });
