@@ -164,8 +164,8 @@ class LoadOfProbes implements ProbeCapacity {
 }
 
 /**
- * Expected duration of a job: the average, or the age of the oldest running one if that is more, because a slow job
- * raises the average only when it ends.
+ * Expected duration of a job: the average, or the age of the oldest job if that is more, because a slow job raises the
+ * average only when it ends.
  */
 function expectedMs({ jobs, tookMs }: TypeUsage, nowMs: number): number {
   if (jobs.size === 0) return tookMs;

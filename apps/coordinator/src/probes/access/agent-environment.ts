@@ -39,7 +39,7 @@ export function describeEnvironment(environment: AgentEnvironment): string {
 /** A file created in advance, so that a password that is shown once has a destination. */
 export interface EnvironmentFile {
   readonly write: (environment: AgentEnvironment) => void;
-  /** Removes the file, if the command fails before it writes a password. */
+  /** Removes the file, to which no password was written. */
   readonly drop: () => void;
 }
 
