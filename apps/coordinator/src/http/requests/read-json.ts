@@ -69,6 +69,9 @@ function readBody(request: Request): Promise<Buffer> {
   });
 }
 
+/** Message about a field or parameter with an API key. */
+export const HAS_API_KEY = 'has an API key, which belongs into the Authorization header';
+
 function tooLarge(): HttpProblem {
   return new HttpProblem('payload-too-large', `The body is larger than ${MAX_BODY_BYTES} bytes.`);
 }
@@ -101,7 +104,7 @@ function hostileParts(body: unknown): readonly InputError[] {
     const { value, path } = next;
     if (typeof value === 'string' && hasApiKey(value)) {
       // Fields of a request, such as its target, are stored and sent to agents.
-      return [{ path: pointer(path), message: 'has an API key, which belongs into the Authorization header' }];
+      return [{ path: pointer(path), message: HAS_API_KEY }];
     }
     if (typeof value !== 'object' || value === null) continue;
     if (path.length >= MAX_DEPTH) return [{ path: pointer(path), message: 'is nested too deeply' }];

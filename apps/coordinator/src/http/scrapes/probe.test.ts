@@ -225,6 +225,11 @@ describe('GET /probe', () => {
       '?locations: is not a known parameter; did you mean location?',
     ],
     [
+      'a target with an API key, which agents and the target would get',
+      `/probe?target=http://a.example/?key=vtg%255Fabcd1234_${'x'.repeat(43)}`,
+      '?target: has an API key',
+    ],
+    [
       'a probe and a location',
       '/probe?target=a.example&probe=fra-1&location=DE',
       '?location: cannot be combined with `probe`: choose one of the two',
