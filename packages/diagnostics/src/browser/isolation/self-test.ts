@@ -18,8 +18,8 @@ export interface SelfTestFault {
 }
 
 /**
- * Loads the canary page. Listeners on loopback and on the machine's own addresses must receive nothing, the proxy must
- * have refused a request of the page, and the sandbox must be on.
+ * Takes a screenshot of the canary page, which must succeed. Listeners on loopback and on the machine's own addresses
+ * must receive nothing, the proxy must have refused a request of the page, and the sandbox must be on.
  *
  * @returns null if screenshots may be offered
  */

@@ -26,7 +26,7 @@ const LATER_EVERY_MS = 100;
  * process.
  */
 const MOST_LOOKS = FREQUENT_LOOKS + 100;
-/** Files of `/proc` read between two turns of the event loop, which takes about a millisecond. */
+/** Files of `/proc` read between two turns of the event loop; to read them takes about a millisecond. */
 const READS_PER_TURN = 64;
 
 /** @param leader pid of the first process, which was started as the leader of a separate group */

@@ -46,7 +46,7 @@ async function look(group: ProcessGroup): Promise<Look> {
   return { fault: isOn ? null : 'the sandbox of the browser is off', isLasting: isOn || confined.length === 0 };
 }
 
-/** `NSpid` lists one pid for each nested pid namespace in addition to the outermost one. */
+/** `NSpid` lists the pid in the pid namespace of this `/proc`, and one for each namespace nested in it. */
 function isNested(status: string): boolean {
   return (statusField(status, 'NSpid') ?? '').split(/\s+/).length > 1;
 }

@@ -12,7 +12,10 @@ export interface ProxyLimits extends Readonly<Record<ScreenshotLimit, number>> {
   readonly hosts: number;
   /** Connections that are open or being made at the same time. */
   readonly connections: number;
-  /** Bytes in both directions over all connections together; beyond this number, all connections end. */
+  /**
+   * Bytes in both directions over all connections together, without the heads of requests without TLS; beyond this
+   * number, all connections end.
+   */
   readonly bytes: number;
 }
 

@@ -7,7 +7,7 @@ import type { FakeAnswer, FakeSent } from '../../../test/fake-packets.ts';
 import { answerOfTarget, expired, router, TARGET, traceOver, unreachable } from '../../../test/trace-network.ts';
 
 const RUNS = cases(6);
-/** Least number of runs that find every link: a search may miss one in one of twenty runs. */
+/** Least number of runs that find every link. A search may miss one in a twentieth of all runs; chance adds to that. */
 const MOST = RUNS - Math.ceil(RUNS / 10);
 const PROTOCOLS = ['icmp', 'udp', 'tcp'] as const;
 const FORBIDDEN = 13;

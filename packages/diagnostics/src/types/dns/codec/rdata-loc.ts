@@ -9,7 +9,7 @@ const HALF_TURN = 180 * 3_600_000;
 
 /** Value that stands for the equator and the prime meridian. */
 const ORIGIN = 0x80_00_00_00;
-/** Altitude below the reference spheroid from which altitudes count, centimetres. */
+/** Depth below the reference spheroid at which stored altitudes have their zero, centimetres. */
 const REFERENCE_ALTITUDE = 10_000_000;
 
 /**
@@ -27,7 +27,7 @@ export function locationData(data: Reader): string {
   return `${latitude} ${longitude} ${altitude(data.u32())} ${precisions}`;
 }
 
-/** A size or precision, which is stored as a decimal digit and a power of ten in centimetres, in metres. */
+/** Formats in metres a size or precision, which is stored in centimetres as a digit and an exponent of ten. */
 function precision(octet: number): string {
   const [digit, exponent] = [octet >> 4, octet & 0x0f];
   if (digit > 9 || exponent > 9) throw new MessageFormatError('a precision of a LOC record is out of range');

@@ -19,7 +19,7 @@ const texts = (data: Reader): string => {
 
 const octets = (data: Reader): string => base64Groups(data.rest());
 
-/** A 64-bit locator: four groups without `::` (RFC 6742 sections 2.1 and 2.3). */
+/** A preference, and a 64-bit node identifier or locator: four groups without `::` (RFC 6742 sections 2.1 and 2.3). */
 const locator64 = (data: Reader): string =>
   `${data.u16()} ${[data.u16(), data.u16(), data.u16(), data.u16()].map((group) => group.toString(16)).join(':')}`;
 
