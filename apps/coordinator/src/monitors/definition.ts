@@ -9,8 +9,8 @@ import {
   type MonitorRequest,
 } from '@vantage/contract';
 
-import { canonicalJson } from '../canonical-json.ts';
 import type { AcceptedRequest } from '../checks/checks.ts';
+import { canonicalJson } from '../checks/create/canonical-json.ts';
 
 /** When a monitor is bad: the `alarm` of its request, with defaults. */
 export interface AlarmRule {

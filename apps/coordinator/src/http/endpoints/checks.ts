@@ -1,8 +1,8 @@
 import { isCheckId, type Check, type CheckStart } from '@vantage/contract';
 import type { Request, Response } from 'express';
 
-import { canonicalJson } from '../../canonical-json.ts';
 import type { AcceptedRequest, AdmitCheck, Checks } from '../../checks/checks.ts';
+import { canonicalJson } from '../../checks/create/canonical-json.ts';
 import { StoreUnavailable } from '../../redis/store-errors.ts';
 import {
   KEY_WAIT_MS,
