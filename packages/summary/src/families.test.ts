@@ -270,6 +270,21 @@ describe('probes that measured both families', () => {
     );
   });
 
+  it('name the address of the other family, if the host redirects there', () => {
+    const redirected = { url: 'http://192.0.2.7:81/', redirects: [redirectOf('https://example.com/')] };
+    const alone = bad('dns_no_address', redirected, { phase: 'resolve' });
+    const { startedAt: _startedAt, finishedAt: _finishedAt, ...second } = alone;
+    const both = { ...http(200), otherFamily: { ...second, family: 6 } } as unknown as Result<'http'>;
+
+    expect(summaryOf('http', { 'fra-1': both }).findings.map(({ text }) => text)).toEqual([
+      'Only IPv4 was measured where 192.0.2.7, to which it redirects, is an IPv4 address.',
+    ]);
+    expect(summaryOf('http', { 'fra-1': alone }).findings.map(({ text }) => text)).toEqual([
+      expect.stringMatching(/^It fails from fra-1: 192\.0\.2\.7, to which it redirects, is an IPv4 address\./),
+      'fra-1 found no address to measure: 192.0.2.7, to which it redirects, is an IPv4 address.',
+    ]);
+  });
+
   it('have no failure that is named by one of them', () => {
     const { findings } = summaryOf('ping', {
       'fra-1': overBoth(4, [false, false]),

@@ -2,7 +2,7 @@ import { buildFinding, type FindingDraft } from './finding.ts';
 import type { Partition } from './partition.ts';
 import { reasonsOf } from './reasons.ts';
 import { ofType, type ProbeResult } from './probe-result.ts';
-import { redirectedTo } from './redirected.ts';
+import { familyOfRedirect, redirectedTo } from './redirected.ts';
 import { isUnresolved, isWithoutFamily } from './resolution.ts';
 import { naming } from './words.ts';
 
@@ -28,7 +28,9 @@ function found(
   const isBehindRedirect = ofType<'http'>(unresolved).some(({ result }) => redirectedTo(result) !== undefined);
   const subject = unresolved.length === 1 ? 'It' : 'They';
   const nothing = isBehindRedirect ? '' : ` ${subject} measured nothing of the host itself.`;
-  const did = unresolved.every(isWithoutFamily) ? 'found no address to measure' : 'could not resolve the name';
+  const isOfFamily = (probeResult: ProbeResult): boolean =>
+    isWithoutFamily(probeResult) || familyOfRedirect(probeResult.result) !== undefined;
+  const did = unresolved.every(isOfFamily) ? 'found no address to measure' : 'could not resolve the name';
   const text = `${naming(unresolved)} ${did}: ${reasonsOf(unresolved)}.${nothing}${count}`;
   return [buildFinding('name_not_resolved', severity, unresolved, text)];
 }

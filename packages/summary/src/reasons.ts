@@ -7,7 +7,7 @@ import { listed, shown } from './words.ts';
 import { failsByClock, isDated } from './clock.ts';
 import { interruptedPhrases, phrases, unfinishedPhrases, unmatchedPhrases } from './phrases.ts';
 import { groupBy } from './probe-result.ts';
-import { redirectedHost, redirectPlace } from './redirected.ts';
+import { familyOfRedirect, redirectedHost, redirectPlace } from './redirected.ts';
 import { isBodyUnfinished, isCodingCut } from './unfinished.ts';
 
 export function phraseOf(code: FailureCode): string {
@@ -42,6 +42,8 @@ function withPlace(reason: string, result: SparseResultOf<'http'>): string {
   const { error } = result;
   if (host === undefined || ofRedirects.has(error?.code ?? '')) return reason;
   if (error?.phase !== 'resolve') return `${reason}${redirectPlace(result)}`;
+  const family = familyOfRedirect(result);
+  if (family !== undefined) return `${host}, to which it redirects, is an ${family} address`;
   const named = reason.replace(/^the name\b/, () => `the name ${host}, to which it redirects,`);
   return named === reason ? `${reason} for ${host}, to which it redirects` : named;
 }

@@ -15,6 +15,18 @@ export function redirectPlace(result: Http): string {
   return last === undefined ? '' : ` at ${shown(last.origin, 120)}, to which it redirects`;
 }
 
+/**
+ * The family of the address to which redirects led, if the check failed because it measures the other one; undefined
+ * otherwise.
+ */
+export function familyOfRedirect(result: Http): 'IPv4' | 'IPv6' | undefined {
+  const { error } = result;
+  if (error?.phase !== 'resolve' || error.code !== 'dns_no_address') return undefined;
+  const host = redirectedTo(result)?.hostname ?? '';
+  if (host.startsWith('[')) return 'IPv6';
+  return /^\d+(\.\d+){3}$/.test(host) ? 'IPv4' : undefined;
+}
+
 /** The host of the last URL; undefined for other types, and without redirects to another origin. */
 export function redirectedHost(result: Http): string | undefined {
   const last = redirectedTo(result);
