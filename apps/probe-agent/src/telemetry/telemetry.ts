@@ -93,10 +93,12 @@ async function timeJob({ instruments }: AgentMetrics, job: TakenJob, run: () => 
   }
 }
 
-function missing(watched: MetricSources | undefined): readonly string[] {
+/** Why the agent takes no jobs, in sentences. */
+export function missing(watched: Pick<MetricSources, 'connections' | 'running'> | undefined): readonly string[] {
   if (watched === undefined) return ['The agent starts.'];
   const away = Object.entries(watched.connections).filter(([, { status }]) => status !== 'ready');
   if (away.some(([name]) => name === 'gateway')) return ['There is no connection to a gateway.'];
-  if (away.length > 0) return ['Redis does not answer.'];
+  // A suspended agent reaches Redis, which refuses its login.
+  if (away.length > 0) return ['There is no connection to Redis: it is away, or refuses the login of this agent.'];
   return watched.running() === undefined ? ['The agent takes no jobs yet.'] : [];
 }
