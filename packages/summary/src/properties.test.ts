@@ -175,7 +175,7 @@ describe.each(Object.keys(checkTypes) as CheckTypeName[])('the comparison of any
 
 describe('the graph of any paths', () => {
   // More samples than elsewhere, because few of them have a search for all paths.
-  const graphs = generateSamples('traceroute', cases(200)).map(({ check, probes }) => ({
+  const graphs = generateSamples('traceroute', cases(100)).map(({ check, probes }) => ({
     check,
     ...summarize(check, probes).paths!,
   }));

@@ -11,7 +11,7 @@ import { tracesOf, type Trace } from '../traceroute/trace.ts';
 import { comparePaths } from './path/compare-paths.ts';
 
 /** `npm run -s bench -- paths --only changes` has 10,000 runs of similar balancers. */
-const RUNS = cases(1_000);
+const RUNS = cases(500);
 
 const balanced: readonly Segment[] = [
   '198.51.100.1',
@@ -66,7 +66,7 @@ describe('a path over load balancers', () => {
       balanced,
       { flows: 16, queries: 3, balancing: 'flow', silent: new Set(['198.51.100.2']) },
     ],
-  ])('is not changed from run to run: %s', (_reason, path, options, runs = cases(200)) => {
+  ])('is not changed from run to run: %s', (_reason, path, options, runs = cases(100)) => {
     const count = relationsOf(path, options, runs);
 
     expect(count['changed'] ?? 0).toBe(0);
@@ -100,7 +100,7 @@ describe('a change of the path', () => {
     ['one hop less', shorter, `path without 198.51.100.9 ${inAccess} at hop 3; 6 → 5 hops`],
   ])('is named in the next run of sixteen flows: %s', (_reason, path, text) => {
     for (const balancing of ['flow', 'packet'] as const) {
-      for (let seed = 1; seed <= cases(20); seed += 1) {
+      for (let seed = 1; seed <= cases(10); seed += 1) {
         const random = seeded(seed);
         const options = { flows: 16, queries: 3, balancing, loss: seed % 2 === 0 ? 0 : 0.1 };
         const comparison = compared(
@@ -153,7 +153,7 @@ describe('a way of a load balancer that is gone', () => {
     before: readonly Segment[],
     after: readonly Segment[],
     options: TraceOptions,
-    runs = cases(300),
+    runs = cases(150),
   ): number => {
     const random = seeded(3);
     const unsure = Array.from({ length: runs }, () => {

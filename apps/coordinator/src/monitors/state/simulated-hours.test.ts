@@ -6,7 +6,7 @@ import { readAlarm, type AlarmRule } from '../definition.ts';
 import type { MonitorState, TickOutcome } from './monitor-state.ts';
 import { reduce } from './reduce.ts';
 
-const HOURS = cases(2_400);
+const HOURS = cases(1_200);
 /** Ticks of a simulated hour: a fifth of the real sixty, to be faster. */
 const TICKS_AN_HOUR = 12;
 const rule = readAlarm({ when: '3 of 5', networks: 2, for: 2 })!;
@@ -165,7 +165,7 @@ function sometimesAway(draw: Draw): ReturnType<Shape> {
 describe('a simulated outage', () => {
   it.each(outages)('is found at its second tick: %s', (_what, failing, shape, by) => {
     const draw = random(23);
-    for (let round = 0; round < cases(50); round += 1) {
+    for (let round = 0; round < cases(25); round += 1) {
       const letters = shape(draw);
       const begins = 100 + Math.floor(draw() * 100);
       let state: MonitorState | undefined;

@@ -7,7 +7,7 @@ import { arrived, expired, router, TARGET, traceOver, unreachable } from '../../
 import { parseTcp } from '../../sockets/wire/transport.ts';
 import { MAX_FULL_SIZE_PACKETS, MAX_PACKETS } from './contract.ts';
 
-const RUNS = cases(12);
+const RUNS = cases(6);
 const DISTANCE = 4;
 /** Above the size of the trace's packets and of the small ones of the search, below full size. */
 const LARGE_BYTES = 300;

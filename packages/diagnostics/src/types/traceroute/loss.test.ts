@@ -9,7 +9,7 @@ const DISTANCE = 6;
 const MTU_TTL = 64;
 
 /** Packets for each measured loss; half as many if each trace has one packet, since that costs most. */
-const PACKETS = cases(400);
+const PACKETS = cases(200);
 
 /**
  * Percentage points by which the loss of a sample of this many packets may differ from that of all: three standard

@@ -5,7 +5,7 @@ import { numbers } from '../../../test/numbers.ts';
 import { arrived, expired, router, traceOver, unreachable } from '../../../test/trace-network.ts';
 import type { FakeSent } from '../../../test/fake-packets.ts';
 
-const TRACES = cases(50);
+const TRACES = cases(25);
 const DISTANCE = 4;
 /** TTL of the echo requests of the path MTU search. */
 const MTU_TTL = 64;

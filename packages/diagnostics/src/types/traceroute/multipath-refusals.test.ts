@@ -6,7 +6,7 @@ import { searched } from '../../../test/path-search.ts';
 import type { FakeAnswer, FakeSent } from '../../../test/fake-packets.ts';
 import { answerOfTarget, expired, router, TARGET, traceOver, unreachable } from '../../../test/trace-network.ts';
 
-const RUNS = cases(6);
+const RUNS = cases(3);
 /** Least number of runs that find every link. A search may miss one in a twentieth of all runs; chance adds to that. */
 const MOST = RUNS - Math.ceil(RUNS / 10);
 const PROTOCOLS = ['icmp', 'udp', 'tcp'] as const;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { cases } from '@vantage/test-support/random/case-count';
 
 import { linksOf, networks, randomOf, routeOf, TARGET_NAME } from '../../../test/balanced-network.ts';
 import { type FakeAnswer, type FakeSent } from '../../../test/fake-packets.ts';
@@ -17,7 +18,7 @@ import { MAX_PACKETS } from './contract.ts';
 /** Hop of the target in `p – r1 – {a | b} – r4 – r5 – t`. */
 const TARGET_HOP = 5;
 const all = { flows: 'all' } as const;
-const seeds = Array.from({ length: 6 }, (_, index) => index + 1);
+const seeds = Array.from({ length: 3 }, (_, index) => index + 1);
 
 /** A balancer by flow after hop 1; the first flow goes over router 22. */
 function balanced(
@@ -132,7 +133,7 @@ describe.each(['udp', 'tcp'] as const)('the search for all paths over %s whose f
 });
 
 describe('a silent router behind a per-packet balancer', () => {
-  const draws = Array.from({ length: 30 }, (_, index) => index + 1);
+  const draws = Array.from({ length: cases(10) }, (_, index) => index + 1);
 
   it.each([
     ['by packet, 2 long ways', 'first.0.0'],
@@ -170,6 +171,6 @@ describe('a silent router behind a per-packet balancer', () => {
     }
 
     // Chance hides a balancer by packet from a search now and then.
-    expect(invented.length).toBeLessThanOrEqual(2);
+    expect(invented.length).toBeLessThanOrEqual(Math.ceil(draws.length / 10));
   });
 });
