@@ -49,11 +49,11 @@ export function negotiatedOf(socket: TLSSocket): Negotiated {
   };
 }
 
-/** The result fields of a TLS connection; `null` without a readable server certificate. */
+/** The result fields of a TLS connection; `null` if the server's own certificate, the first, is absent or cannot be read. */
 export function describeTls({ host, anchors, staple, negotiated, flight }: Shaken): TlsFields | null {
-  const sent = readable(flight.certificates);
-  const [leaf] = sent;
+  const [leaf] = readable(flight.certificates.slice(0, 1));
   if (leaf === undefined) return null;
+  const sent = [leaf, ...readable(flight.certificates.slice(1))];
   const nowMs = Date.now();
   const path = buildPath(sent, anchors, nowMs);
   const ocsp = describeStaple(staple, leaf.parsed, path.certificates[1]?.parsed, nowMs);

@@ -161,8 +161,9 @@ class Attempt {
 
   private succeed(ms: number): void {
     this.settle(() => {
-      const fields = this.describe(negotiatedOf(this.tlsSocket), this.flight());
-      if (fields === null) return { socket: null, fields, failure: noCertificate() };
+      const flight = this.flight();
+      const fields = this.describe(negotiatedOf(this.tlsSocket), flight);
+      if (fields === null) return { socket: null, fields, failure: noCertificate(flight) };
       return {
         socket: this.tlsSocket,
         ms,
@@ -189,7 +190,8 @@ class Attempt {
 /** Lines of the `keylog` event, up to TLS 1.2 and of TLS 1.3, that follow once OpenSSL has judged the certificates. */
 const HAS_KEYS = /^(?:CLIENT_RANDOM|SERVER_TRAFFIC_SECRET_0) /;
 
-function noCertificate(): Failure {
-  const message = 'The server sent no certificate.';
+function noCertificate({ certificates }: ServerFlight): Failure {
+  const message =
+    certificates.length === 0 ? 'The server sent no certificate.' : 'The certificate of the server cannot be read.';
   return { code: 'tls_handshake_failed', phase: 'tls', source: 'target', message };
 }
