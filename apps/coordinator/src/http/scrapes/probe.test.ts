@@ -190,6 +190,17 @@ describe('GET /probe', () => {
     },
   );
 
+  it.each(['0.2', '0.5'])('is 400 if neither a scrape timeout of %s nor the module leaves any time', async (time) => {
+    const { ask, created } = await start();
+    const headers = { 'X-Prometheus-Scrape-Timeout-Seconds': time };
+    const { status, json } = await ask('/probe?target=192.0.2.1:443&module=tcp_connect', { headers });
+    expect([status, (json as { readonly detail: string }).detail]).toEqual([
+      400,
+      expect.stringContaining('X-Prometheus-Scrape-Timeout-Seconds: must be more than 0.5'),
+    ]);
+    expect(created).toEqual([]);
+  });
+
   it.each([
     ['the time of the module', '10', 'm', 3_000],
     ['the time of Prometheus less half a second', '10', 'n', 9_500],
@@ -198,6 +209,7 @@ describe('GET /probe', () => {
     ['at most as long as any client, whatever Prometheus has', '1e9', 'n', 25_000],
     ['at most as long as any client for a time of 0, as blackbox_exporter does', '0', 'n', 25_000],
     ['the time of the module, if Prometheus leaves none', '0.2', 'm', 3_000],
+    ['the time of the module, if Prometheus has that of the answer alone', '0.5', 'm', 3_000],
   ])('takes %s', (_what, timeout, module, budgetMs) => {
     const modules = modulesOf('modules: {m: {prober: tcp, timeout: 3s}, n: {prober: tcp}}');
     const request = { originalUrl: `/probe?target=a:1&module=${module}`, get: () => timeout } as unknown as Request;

@@ -141,10 +141,12 @@ function selectionOf(query: URLSearchParams): Readonly<Record<string, unknown>> 
   };
 }
 
+const NO_TIME = `must be more than ${OFFSET_SECONDS}, the seconds that are left for the answer, if the module has no timeout`;
+
 /**
  * Milliseconds for a scrape: the minimum of Prometheus' scrape timeout (by default `DEFAULT_TIMEOUT_SECONDS`) less
- * `OFFSET_SECONDS`, the timeout of the module, if it has one, and `MAX_BUDGET_MS`. If the scrape timeout is below
- * `OFFSET_SECONDS`, that of the module replaces it, as in blackbox_exporter.
+ * `OFFSET_SECONDS`, the timeout of the module, if it has one, and `MAX_BUDGET_MS`. If the scrape timeout is not
+ * above `OFFSET_SECONDS`, that of the module replaces it; a scrape without either is refused.
  */
 function budgetOf(request: Request, moduleMs: number, refuse: Refuse): number {
   const header = request.get(TIMEOUT_HEADER) ?? '';
@@ -152,6 +154,8 @@ function budgetOf(request: Request, moduleMs: number, refuse: Refuse): number {
   const isValid = Number.isFinite(given) && given >= 0;
   if (!isValid) refuse(`${TIMEOUT_HEADER}:`, 'must be a number of seconds, 0 or more');
   const scrapeMs = ((!isValid || given === 0 ? DEFAULT_TIMEOUT_SECONDS : given) - OFFSET_SECONDS) * 1_000;
-  const isModulesTime = (moduleMs > 0 && moduleMs < scrapeMs) || scrapeMs < 0;
+  const isModulesTime = (moduleMs > 0 && moduleMs < scrapeMs) || scrapeMs <= 0;
+  // Without any time, no probe could measure, and each target would look like one that is away.
+  if (isModulesTime && moduleMs === 0) refuse(`${TIMEOUT_HEADER}:`, NO_TIME);
   return Math.round(Math.min(MAX_BUDGET_MS, isModulesTime ? moduleMs : scrapeMs));
 }
