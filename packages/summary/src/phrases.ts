@@ -85,6 +85,12 @@ export const unmatchedPhrases: Readonly<Partial<Record<FailureCode, string>>> = 
 
 /** Phrases for http checks that timed out after their connection was made. */
 export const unfinishedPhrases: Readonly<Partial<Record<Failure['phase'], string>>> = {
-  tls: 'the TLS handshake did not come to its end in time',
   request: 'the server took the connection and sent no answer in time',
+};
+
+/** Phrases for http checks that failed in the TLS handshake, in which a part of an answer may have come. */
+export const handshakePhrases: Readonly<Partial<Record<FailureCode, string>>> = {
+  connection_reset: 'the connection was reset in the TLS handshake',
+  connection_closed: 'the connection was closed in the TLS handshake',
+  timed_out: 'the TLS handshake did not come to its end in time',
 };

@@ -5,7 +5,7 @@ import { isCutOff } from './cut-off.ts';
 import { dnsReason, isRootSilent, isUnanswered, classifiedAnswer } from './dns-answer.ts';
 import { listed, shown } from './words.ts';
 import { failsByClock, isDated } from './clock.ts';
-import { interruptedPhrases, phrases, unfinishedPhrases, unmatchedPhrases } from './phrases.ts';
+import { handshakePhrases, interruptedPhrases, phrases, unfinishedPhrases, unmatchedPhrases } from './phrases.ts';
 import { groupBy } from './probe-result.ts';
 import { familyOfRedirect, redirectedHost, redirectPlace } from './redirected.ts';
 import { isBodyUnfinished, isCodingCut } from './unfinished.ts';
@@ -84,8 +84,10 @@ function reasonOfAny(probeResult: ProbeResult): string {
   const unmatched = dialogue !== undefined && error?.phase === 'response' ? unmatchedPhrases[code] : undefined;
   if (unmatched !== undefined) return unmatched;
   const unfinished =
-    code === 'timed_out' && url !== undefined ? unfinishedPhrases[error?.phase ?? 'connect'] : undefined;
-  if (unfinished !== undefined) return unfinished;
+    error?.phase === 'tls'
+      ? handshakePhrases[code]
+      : code === 'timed_out' && unfinishedPhrases[error?.phase ?? 'connect'];
+  if (url !== undefined && typeof unfinished === 'string') return unfinished;
   // After another attempt, `http2Error` may belong to the previous one.
   const isHttp2End = code === 'http2_ended' || (code === 'protocol_unreachable' && error?.phase === 'request');
   if (isHttp2End && http2Error !== undefined) return http2Reason(http2Error, isAnswerBegun);

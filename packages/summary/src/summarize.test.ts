@@ -1015,6 +1015,13 @@ describe('the headline', () => {
       summaryOf('http', each('fra-1 ber-1', inPhase('tls'))),
     ],
     [
+      'https://example.com/ does not work from any of 2 probes: the connection was closed in the TLS handshake (1) and the connection was reset in the TLS handshake (1).',
+      summaryOf('http', {
+        'fra-1': bad('connection_reset', { url: 'https://example.com/' }, { phase: 'tls' }),
+        'ber-1': bad('connection_closed', { url: 'https://example.com/' }, { phase: 'tls' }),
+      }),
+    ],
+    [
       'https://example.com/ does not work from any of 2 probes: the server took the connection and sent no answer in time.',
       summaryOf('http', each('fra-1 ber-1', inPhase('request'))),
     ],
