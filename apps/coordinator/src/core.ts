@@ -37,7 +37,7 @@ export interface Core extends Omit<CheckService, 'scripts' | 'tasks'> {
   readonly openGateway: (origin: string) => Gateway;
   /** Stores the service's public URL in Redis for the operator's commands. */
   readonly announceUrl: (url: string) => void;
-  /** The probes, as of a refresh at most 1.5 s ago; none if they cannot be read. Never rejects. */
+  /** The probes, as of a refresh at most 1.5 s ago. Rejects if they cannot be read. */
   readonly knownProbes: () => Promise<readonly KnownProbe[]>;
   /** The state of Redis, probes and tasks. Never rejects: if the probes cannot be read, none counts as healthy. */
   readonly ready: () => Promise<{
@@ -78,7 +78,7 @@ export function createCore(options: CoreOptions): Core {
     access: probes.access,
     announceUrl: probes.announceUrl,
     openGateway: (origin) => createGateway({ store, access: probes.access, origin, lookUpPlace: options.lookUpPlace }),
-    knownProbes: () => probes.directory.probes().catch(() => []),
+    knownProbes: probes.directory.probes,
     rateLimitRedis: store.requests,
     ready: async () => {
       const healthyProbes = await probes.countHealthy().catch(() => undefined);

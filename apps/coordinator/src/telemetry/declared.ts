@@ -144,7 +144,7 @@ export const coordinatorMetrics = {
   probes: {
     kind: 'gauge',
     name: 'vantage_probes',
-    help: 'Probes with a record.',
+    help: 'Probes with a record; absent while they cannot be read.',
     labels: { status: '`healthy`, `degraded`, `offline`.' },
   },
   probeUp: {

@@ -54,7 +54,7 @@ export function watchCore(metrics: CoordinatorMetrics, core: Core, requests: Req
     showBudget(metrics, core.resultBudget());
     instruments.monitorsFileValid.set(core.monitors.fileFault() === undefined ? 1 : 0);
     followEvents(eventCounts(core.counters));
-    showProbes(metrics, await core.knownProbes());
+    showProbes(metrics, await core.knownProbes().catch(() => undefined));
   });
   const pinging = setInterval(() => {
     if (redis.status !== 'ready') return;
@@ -76,14 +76,14 @@ function showBudget({ instruments }: CoordinatorMetrics, status: ReturnType<Core
 }
 
 /**
- * Sets the gauges of the probes. `known` is empty if they cannot be read: then no probe has a series, and the count of
- * each status is 0.
+ * Sets the gauges of the probes; without `known`, because they cannot be read, none has a series: a count of 0 would
+ * mean that there are no probes.
  */
-function showProbes({ instruments }: CoordinatorMetrics, known: readonly KnownProbe[]): void {
+export function showProbes({ instruments }: CoordinatorMetrics, known: readonly KnownProbe[] | undefined): void {
+  // Removes the series of deleted probes, too.
+  for (const gauge of [instruments.probes, instruments.probeUp, instruments.probeRunning]) gauge.reset();
+  if (known === undefined) return;
   const counts = { healthy: 0, degraded: 0, offline: 0 };
-  // Removes the series of deleted probes.
-  instruments.probeUp.reset();
-  instruments.probeRunning.reset();
   for (const probe of known) {
     const { status } = statusOf(probe);
     counts[status] += 1;
