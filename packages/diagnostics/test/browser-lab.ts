@@ -23,6 +23,8 @@ export interface LabOptions {
   readonly without: readonly string[];
   /** True if the browser is in a separate network namespace. */
   readonly namespace: boolean;
+  /** Other pages that are captured: one that redirects to a canary, and one that refreshes itself to it. */
+  readonly others?: readonly ('redirect' | 'refresh')[];
   /** Prefixes of canaries that the page is expected to reach: it stays open until it has. */
   readonly awaitTouched?: readonly string[];
 }
@@ -37,16 +39,16 @@ export interface LabReport {
   readonly asked: readonly string[];
   /** Requested paths of the page's server, as proof that the page ran. */
   readonly paths: readonly string[];
-  /** Failure of a picture whose page redirects to a canary. */
+  /** Failure of a picture whose page redirects to a canary; null without one, or if it was not asked for. */
   readonly redirectFailure: Failure | null;
-  /** Failure of a picture whose page refreshes itself to a canary. */
+  /** Failure of a picture whose page refreshes itself to a canary; null without one, or if it was not asked for. */
   readonly refreshFailure: Failure | null;
   readonly pictureBytes: number;
 }
 
 /** Loads pages that try to reach canaries in many ways, and reports the reached ones. */
 export async function runLab(options: LabOptions): Promise<LabReport> {
-  const { executablePath, pageAddress, pageHost, without, namespace, awaitTouched = [] } = options;
+  const { executablePath, pageAddress, pageHost, without, namespace, others = [], awaitTouched = [] } = options;
   const canaries = await startCanaries(options.canaries);
   const names = options.nameServer ? await startNameServer() : undefined;
   const folder = await browserFolder();
@@ -74,18 +76,19 @@ export async function runLab(options: LabOptions): Promise<LabReport> {
     // Determines whether there can be a namespace; without one, only the flags are tested.
     if (namespace) await screenshots.selfTest(AbortSignal.timeout(100_000));
     const picture = await capture('/');
-    const redirected = await capture(`/redirect?to=${canaries.web[0] ?? ''}`);
-    let refreshed = await capture('/refresh');
+    const isAsked = (other: 'redirect' | 'refresh'): boolean => others.includes(other);
+    const redirected = isAsked('redirect') ? await capture(`/redirect?to=${canaries.web[0] ?? ''}`) : undefined;
+    let refreshed = isAsked('refresh') ? await capture('/refresh') : undefined;
     // The screenshot may be taken before the browser leaves the page.
-    while (refreshed.failure === null && !attempts.isOver()) refreshed = await capture('/refresh');
+    while (refreshed?.failure === null && !attempts.isOver()) refreshed = await capture('/refresh');
     return {
       canaries: [...canaries.web.map((name) => `tcp ${name}`), ...canaries.datagrams.map((name) => `udp ${name}`)],
       touched: canaries.touched(),
       questions: names?.questions() ?? 0,
       asked: [...new Set(asked.map(({ host }) => host))],
       paths: [...new Set(site.paths)],
-      redirectFailure: redirected.failure,
-      refreshFailure: refreshed.failure,
+      redirectFailure: redirected?.failure ?? null,
+      refreshFailure: refreshed?.failure ?? null,
       pictureBytes: picture.png?.length ?? 0,
     };
   } finally {
