@@ -103,10 +103,10 @@ const untilNoBrowser = (): Promise<true> =>
 
 describe('the program that takes screenshots', () => {
   itWithBrowser(
-    'offers them once its self-test has passed, and takes them of what its own policy admits',
+    'offers them once its self-test has passed, takes them of what its own policy admits, and ends them on SIGTERM',
     async () => {
       [folder, asked] = [browserFolder(), []];
-      start('real');
+      const child = start('real', { DRAIN_SECONDS: '0' });
       await untilOffered('real');
 
       const taken = await rig.addScreenshotJob('real', urlOf('/'), 2 * WAIT_LIMIT_MS);
@@ -119,8 +119,17 @@ describe('the program that takes screenshots', () => {
       expect(asked).toContain('/');
       await untilNoBrowser();
       expect((await rig.heartbeat('real'))?.degraded.filter((reason) => reason.startsWith('screenshot'))).toEqual([]);
+
+      const held = await startHeld('real');
+      const exited = once(child, 'exit');
+      child.kill('SIGTERM');
+
+      expect(await exited).toEqual([0, null]);
+      expect((await rig.screenshot('real', held)).failure?.code).toBe('probe_interrupted');
+      await untilNoBrowser();
+      expect(folder.contents()).toEqual([]);
     },
-    WAIT_LIMIT_MS * 2,
+    WAIT_LIMIT_MS * 3,
   );
 
   itWithBrowser(
@@ -142,25 +151,6 @@ describe('the program that takes screenshots', () => {
       await eventually(() => (folder.contents().some((name) => left.includes(name)) ? undefined : true), WAIT_LIMIT_MS);
     },
     WAIT_LIMIT_MS * 3,
-  );
-
-  itWithBrowser(
-    'ends the browser and logs it on SIGTERM',
-    async () => {
-      [folder, asked] = [browserFolder(), []];
-      const child = start('stopped', { DRAIN_SECONDS: '0' });
-      await untilOffered('stopped');
-      const check = await startHeld('stopped');
-
-      const exited = once(child, 'exit');
-      child.kill('SIGTERM');
-
-      expect(await exited).toEqual([0, null]);
-      expect((await rig.screenshot('stopped', check)).failure?.code).toBe('probe_interrupted');
-      await untilNoBrowser();
-      expect(folder.contents()).toEqual([]);
-    },
-    WAIT_LIMIT_MS * 2,
   );
 
   it.each([

@@ -19,12 +19,12 @@ const browser = browserHere(process.env['PATH']);
 const itWithBrowser = itNeeding(browser.missing, process.env['CI']);
 
 /** These pages are shown by a whole screenshot, which counts the web sockets and the bytes of the page. */
-const wholeScreenshots = ['after an API call of 2000 ms', 'with the first message of a WebSocket', 'a stream'];
+const wholeScreenshots = new Set(['after an API call of 2000 ms', 'with the first message of a WebSocket', 'a stream']);
 /** Number of browsers that show the other pages, one at a time. */
 const AT_ONCE = 2;
 
 const pages = [...latePages, ...restlessPages, unloadedPage];
-const isWhole = (page: LatePage): boolean => page === unloadedPage || wholeScreenshots.includes(page.name);
+const isWhole = (page: LatePage): boolean => page === unloadedPage || wholeScreenshots.has(page.name);
 
 let folder: BrowserFolder;
 let site: Site;
