@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { Server, Socket } from 'node:net';
 
 /** Concurrent connections that a server accepts. */
 export interface ConnectionBounds {
@@ -22,6 +23,15 @@ const RESERVED = 256;
 export function connectionBounds(openFiles: number): ConnectionBounds {
   const most = Math.min(MOST, Math.max(openFiles - RESERVED, Math.ceil(openFiles / 2)));
   return { most, mostPerClient: Math.ceil((most * MOST_PER_CLIENT) / MOST) };
+}
+
+/** @returns a function that closes the connections on which nothing has arrived: Node does not take them for idle */
+export function unusedConnections(server: Server): () => void {
+  const open = new Set<Socket>();
+  server.on('connection', (socket) => open.add(socket.once('close', () => open.delete(socket))));
+  return () => {
+    for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
+  };
 }
 
 /** True if the process may open fewer files than the highest number of connections needs. */

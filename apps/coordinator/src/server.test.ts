@@ -40,6 +40,19 @@ describe('the server', () => {
     await closed;
   });
 
+  it('waits for no connection on which nothing was sent', async () => {
+    server = await startServer({ host: '127.0.0.1', port: 0 }, () => (_request, response) => void response.end());
+    const socket = connect(server.port, '127.0.0.1');
+    await once(socket, 'connect');
+    // Connections are accepted in turn, so the one before has been, too.
+    await fetch(`http://127.0.0.1:${server.port}/`);
+    const closed = once(socket, 'close');
+
+    await server.close(2_147_483_647);
+
+    await closed;
+  });
+
   it('closes what does not end in time', async () => {
     server = await startServer({ host: '127.0.0.1', port: 0 }, () => () => undefined);
     const socket = connect(server.port, '127.0.0.1');

@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 
 import { GATEWAY_PATH } from '@vantage/contract';
 
-import { connectionBounds, openFilesLimit } from './connection-bounds.ts';
+import { connectionBounds, openFilesLimit, unusedConnections } from './connection-bounds.ts';
 import { canonicalAddress } from './http/client-address.ts';
 import { MOST_WAITING } from './http/limits/answer-in-turn.ts';
 import { guardRequests } from './http/guard-requests.ts';
@@ -18,6 +18,8 @@ import { MAX_BODY_BYTES } from './http/requests/read-json.ts';
 
 /** Time for responses in progress after the service is stopped: slightly more than the longest `?wait=`. */
 const DRAIN_MS = 28_000;
+/** Time for the first request of a connection that was opened just before. */
+const FIRST_REQUEST_MS = 1_000;
 
 /** Takes over a connection whose request asks for a WebSocket. */
 export type TakeUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
@@ -95,6 +97,7 @@ export async function startServer(
     if (Number(request.headers['content-length'] ?? 0) <= MAX_BODY_BYTES) response.writeContinue();
     server.emit('request', request, response);
   });
+  const closeUnused = unusedConnections(server);
   server.listen(options.port, options.host);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -114,7 +117,7 @@ export async function startServer(
     },
     close: (drainMs = DRAIN_MS) => {
       sayClosing();
-      return close(server, drainMs);
+      return close(server, drainMs, closeUnused);
     },
   };
 }
@@ -183,13 +186,13 @@ function localUrl(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-async function close(server: Server, drainMs: number): Promise<void> {
+async function close(server: Server, drainMs: number, closeUnused: () => void): Promise<void> {
   const closed = once(server, 'close');
   server.close();
   // A response in progress may keep its connection alive: it is closed as soon as it is idle.
   const idle = setInterval(() => server.closeIdleConnections(), 50);
+  const unused = setTimeout(closeUnused, FIRST_REQUEST_MS);
   const late = setTimeout(() => server.closeAllConnections(), drainMs);
   await closed;
-  clearInterval(idle);
-  clearTimeout(late);
+  for (const timer of [idle, unused, late]) clearTimeout(timer);
 }
