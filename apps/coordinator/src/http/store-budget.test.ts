@@ -1,15 +1,20 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 
 import { post, startHttpBed, type HttpBed } from '../../test/http-bed.ts';
 import { CHECK_ID, noMonitors, stubChecks } from '../../test/http-fakes.ts';
 import type { ApiKey } from '../keys/api-key.ts';
 
-let bed: HttpBed | undefined;
+const beds: HttpBed[] = [];
 
-afterEach(async () => {
-  await bed?.close();
-  bed = undefined;
+afterAll(async () => {
+  await Promise.all(beds.map((bed) => bed.close()));
 });
+
+async function openBed(...options: Parameters<typeof startHttpBed>): Promise<HttpBed> {
+  const bed = await startHttpBed(...options);
+  beds.push(bed);
+  return bed;
+}
 
 const never = new Promise<never>(() => undefined);
 const valid = { type: 'tcp', host: 'a.example', port: 443 };
@@ -21,10 +26,10 @@ const key = { name: 'all', scopes: ['check', 'read', 'monitor'], limit: 1_000, a
 type Operations = Readonly<Record<string, { readonly responses: object }>>;
 
 describe('a store that says nothing', () => {
-  it('is reported by every endpoint that needs it, each with its limit', async () => {
+  it.concurrent('is reported by every endpoint that needs it, each with its limit', async () => {
     const silent = (): Promise<never> => never;
     const monitors = { ...noMonitors, list: silent, read: silent, metrics: silent, eventsAfter: silent };
-    bed = await startHttpBed({
+    const bed = await openBed({
       checks: { create: silent, read: silent, screenshot: silent },
       probes: { list: silent, agents: silent, metricsAddresses: silent },
       live: { follow: silent },
@@ -49,7 +54,7 @@ describe('a store that says nothing', () => {
         const path = template.replace('{id}', CHECK_ID).replace('{other}', OTHER_ID).replace('{name}', 'web');
         const headers = { Authorization: 'Bearer any', 'Content-Type': 'application/json' };
         const body = name in bodies ? { body: JSON.stringify(bodies[name]) } : {};
-        return bed!.ask(`${path}${queries[name] ?? ''}`, { method: method.toUpperCase(), headers, ...body });
+        return bed.ask(`${path}${queries[name] ?? ''}`, { method: method.toUpperCase(), headers, ...body });
       }),
     );
 
@@ -61,10 +66,10 @@ describe('a store that says nothing', () => {
     }
   });
 
-  it('lets nothing be started by a request that has been answered', async () => {
+  it.concurrent('lets nothing be started by a request that has been answered', async () => {
     const asked = Promise.withResolvers<boolean>();
     const answered = Promise.withResolvers<void>();
-    bed = await startHttpBed({
+    const bed = await openBed({
       checks: {
         ...stubChecks([], new Map()),
         create: async (_request, admit) => {
@@ -81,10 +86,10 @@ describe('a store that says nothing', () => {
     expect(await asked.promise).toBe(false);
   });
 
-  it('does not cut short what a caller asked to wait for', async () => {
+  it.concurrent('does not cut short what a caller asked to wait for', async () => {
     const asked = Promise.withResolvers<void>();
     const held = Promise.withResolvers<undefined>();
-    bed = await startHttpBed({
+    const bed = await openBed({
       checks: {
         ...stubChecks([], new Map()),
         read: (_id, waitMs) => {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 
 import { createNameResolver, type NameResolver } from './resolver.ts';
 import {
@@ -18,7 +18,7 @@ import {
 const never = new AbortController().signal;
 const servers: DnsServer[] = [];
 
-afterEach(async () => {
+afterAll(async () => {
   await Promise.all(servers.splice(0).map((server) => server.stop()));
 });
 
@@ -259,7 +259,7 @@ describe('an answer', () => {
     });
   });
 
-  it('that is cut off, from a server whose TCP port is silent, is reported as truncated', async () => {
+  it.concurrent('that is cut off, from a server whose TCP port is silent, is reported as truncated', async () => {
     const server = await serve(() => ({ truncated: true, silentTcp: true }));
     const resolver = createNameResolver({ servers: [server.address], timeoutMs: 100, tries: 5 });
 
@@ -330,7 +330,7 @@ describe('silence', () => {
     (name) =>
       name === site ? { silent: true } : answer;
 
-  it.each<[string, Answer | undefined]>([
+  it.concurrent.each<[string, Answer | undefined]>([
     ['has addresses', { records: ['8.8.8.8'] }],
     ['does not exist', undefined],
   ])(
@@ -346,7 +346,7 @@ describe('silence', () => {
     },
   );
 
-  it.each<[string, Answer]>([
+  it.concurrent.each<[string, Answer]>([
     ['is silent about other names too', { silent: true }],
     ['fails for other names', { rcode: 2 }],
     ['refuses other names', { rcode: 5 }],
@@ -358,7 +358,7 @@ describe('silence', () => {
     expect(answer).toMatchObject({ failure: { code: 'timed_out' } });
   });
 
-  it('of a resolver that sends something else in place of the answer says nothing about the name servers', async () => {
+  it.concurrent('of a resolver that sends something else in place of the answer says nothing about the name servers', async () => {
     const notAnAnswer = { records: ['8.8.8.8'], without: 0x80_00 };
     const server = await serve((name) => (name === site ? notAnAnswer : undefined));
 
@@ -368,7 +368,7 @@ describe('silence', () => {
     expect(answer).toMatchObject({ failure: { code: 'timed_out', message } });
   });
 
-  it('of a resolver that denies another name from its cache (RFC 8198) says nothing about the name servers', async () => {
+  it.concurrent('of a resolver that denies another name from its cache (RFC 8198) says nothing about the name servers', async () => {
     const codeOf = async (originalTtl: number): Promise<string | undefined> => {
       const server = await serve(aboutOthers({ rcode: 3, raw: signedDenial(originalTtl) }));
       const answer = await createNameResolver({ servers: [server.address], ...soon }).addresses(site, 4, never);
@@ -379,7 +379,7 @@ describe('silence', () => {
     expect(await codeOf(900)).toBe('timed_out');
   });
 
-  it('is that of the name servers if one resolver is dead and the other answers about other names', async () => {
+  it.concurrent('is that of the name servers if one resolver is dead and the other answers about other names', async () => {
     const refusing = await refusingPort();
     servers.push(refusing);
     const server = await serve(aboutOthers(undefined));
@@ -390,7 +390,7 @@ describe('silence', () => {
     expect(answer).toMatchObject({ failure: { code: 'dns_servers_silent' } });
   });
 
-  it('is reported when the time of a check is up before the last try', async () => {
+  it.concurrent('is reported when the time of a check is up before the last try', async () => {
     const asked = Promise.withResolvers<void>();
     const timeUp = new AbortController();
     const server = await serve((name) => {
@@ -409,7 +409,7 @@ describe('silence', () => {
     expect(await answer).toMatchObject({ failure: { code: 'dns_servers_silent' } });
   });
 
-  it('of a resolver whose first answers are lost ends with the next one', async () => {
+  it.concurrent('of a resolver whose first answers are lost ends with the next one', async () => {
     const server = await serve((name, _type, asked) =>
       name === site && asked <= 2 ? { silent: true } : { records: ['8.8.8.8'] },
     );
@@ -418,7 +418,7 @@ describe('silence', () => {
     expect(await resolver.addresses(site, 4, never)).toEqual({ ok: true, addresses: ['8.8.8.8'] });
   });
 
-  it('about the name of an address is not examined', async () => {
+  it.concurrent('about the name of an address is not examined', async () => {
     const server = await serve(() => ({ silent: true }));
 
     const names = await createNameResolver({ servers: [server.address], ...soon, tries: 3 }).reverse('8.8.8.8', never);
