@@ -83,7 +83,7 @@ describe('a probe that stands still', () => {
     const runner = await startRunner();
     const running = Promise.all(
       traces.map(({ host, protocol }) =>
-        runner.run({ ...order, type: 'traceroute', host, options: { rounds: ROUNDS, protocol } }),
+        runner.run({ ...order, type: 'traceroute', host, options: { rounds: 2 * ROUNDS, protocol } }),
       ),
     );
     await sleep(3_300);

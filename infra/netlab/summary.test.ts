@@ -45,12 +45,14 @@ const own = {
 const familyFlag = { 4: '-4', 6: '-6' } as const;
 const both = [4, 6] as const;
 
-/** Runs commands of `ip` in nodes of the lab: `r1 -4 route add …`. */
+/** Runs commands of `ip` in nodes of the lab: `r1 -4 route add …`. Nodes do so at the same time. */
 async function change(...commands: readonly string[]): Promise<void> {
-  for (const command of commands) {
-    const [node, ...args] = command.split(' ');
-    expect(await lab!.run(node as NodeName, IP, ...args)).toMatchObject({ status: 0, stderr: '' });
-  }
+  const ofNodes = Map.groupBy(commands, (command) => command.split(' ', 1)[0]!);
+  const runs = [...ofNodes].map(([node, lines]) => {
+    const script = lines.map((line) => `${IP} ${line.slice(node.length + 1)}`).join('\n');
+    return lab!.run(node as NodeName, 'sh', '-ec', script);
+  });
+  for (const run of runs) expect(await run).toMatchObject({ status: 0, stderr: '' });
 }
 
 /**
@@ -162,24 +164,27 @@ describe('the summary of a network whose truth is known', () => {
   itInNetlab(
     'has a target that stops answering during the rounds, refused or silent, and one that comes back',
     async () => {
-      const [part, rounds] = [13, 14];
-      await addPlace(part, 4, networks.distant, networks.remote);
+      // A router sends few refusals of a route in a row to one address: those of the last target go to another one.
+      const [part, other, rounds] = [13, 16, 14];
+      await addPlace(part, 4, networks.distant);
+      await addPlace(other, networks.remote);
       const refused = both.flatMap((family) =>
         (['icmp', 'udp', 'tcp'] as const).map((protocol) => traced(own[family](4, part), { rounds, protocol })),
       );
-      const silent = [networks.distant, networks.remote].flatMap((network) =>
-        both.map((family) => traced(own[family](network, part), { rounds })),
-      );
-      const routes = (verb: 'add' | 'delete', kind: string, network: number): readonly string[] =>
-        both.map((family) => `r3 ${familyFlag[family]} route ${verb} ${kind} ${own[family](network, part)}`);
+      const silent = [
+        [networks.distant, part],
+        [networks.remote, other],
+      ].flatMap(([network, of]) => both.map((family) => traced(own[family](network!, of!), { rounds })));
+      const routes = (verb: 'add' | 'delete', kind: string, network: number, of = part): readonly string[] =>
+        both.map((family) => `r3 ${familyFlag[family]} route ${verb} ${kind} ${own[family](network, of)}`);
       await setTimeout(5_000);
       await change(
         ...routes('add', 'unreachable', 4),
         ...routes('add', 'blackhole', networks.distant),
-        ...routes('add', 'unreachable', networks.remote),
+        ...routes('add', 'unreachable', networks.remote, other),
       );
       await setTimeout(4_000);
-      await change(...routes('delete', 'unreachable', networks.remote));
+      await change(...routes('delete', 'unreachable', networks.remote, other));
       const [ofRefused, ofOthers] = await Promise.all([Promise.all(refused), Promise.all(silent)]);
 
       for (const summary of ofRefused) {
