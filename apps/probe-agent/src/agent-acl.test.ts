@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { agentRights, agentUser, redisKeys } from '@vantage/contract';
 import { Redis } from 'ioredis';
 
@@ -18,16 +18,17 @@ const forms = [
 afterEach(async () => {
   await Promise.all(agents.map((agent) => agent.close()));
   agents = [];
-  await rig.stop();
 });
 
 describe.each(forms)('on $form, an agent whose user may do only what an agent needs', ({ isCluster, arguments_ }) => {
-  beforeEach(async () => {
+  beforeAll(async () => {
     rig = await startRig(arguments_);
     if (isCluster) await becomeCluster();
     const rights = agentRights('fra', { cluster: isCluster });
     await rig.admin.call('ACL', 'SETUSER', agentUser('fra'), 'on', '>secret', ...rights);
   });
+
+  afterAll(() => rig.stop());
 
   const url = (login: string): string =>
     rig.server().url.replace('redis://', isCluster ? `redis+cluster://${login}` : `redis://${login}`);
