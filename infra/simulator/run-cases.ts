@@ -25,7 +25,7 @@ export interface CaseRun {
 }
 
 /** Concurrent checks of one probe. */
-const AT_ONCE = 24;
+const AT_ONCE = 12;
 
 /** Runs the check of each case from all probes, and combines the log of the simulator with their results. */
 export async function runCases(
