@@ -36,6 +36,12 @@ describe('the table of special-purpose prefixes', () => {
     expect(new Set(rows.map(([cidr]) => cidr)).size).toBe(70);
   });
 
+  it('gives clients reasons, and no notes for maintainers', () => {
+    const reasons = [...specialData.ranges, ...specialData.patterns].map(({ reason }) => reason);
+
+    expect(reasons.filter((reason) => /ipaddr\.js|CVE-|#\d|registry|refuse when|by default/i.test(reason))).toEqual([]);
+  });
+
   it.each(rows)('decides about the edges of %s by the longest prefix', (cidr) => {
     const prefix = parsePrefix(cidr)!;
     const { family, first } = prefix;
