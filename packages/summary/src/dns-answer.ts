@@ -128,7 +128,7 @@ export function dnsReason(result: Dns): string | undefined {
   const alias = answer.canonicalName === null ? undefined : shown(answer.canonicalName, 120);
   switch (answer.kind) {
     case 'referral':
-      return `referred to ${shown(answer.referral ?? '.', 120)}, did not answer`;
+      return `the server referred to ${zoneText(answer.referral)} and did not answer`;
     case 'lame':
       return result.rcode === 'NXDOMAIN'
         ? 'the server said NXDOMAIN with nothing that proves it'
@@ -158,6 +158,10 @@ export function dnsReason(result: Dns): string | undefined {
     default:
       return undefined;
   }
+}
+
+function zoneText(zone: string | null): string {
+  return zone === null || zone === '.' ? 'the root' : shown(zone, 120);
 }
 
 /**

@@ -917,12 +917,16 @@ describe('the headline', () => {
       summaryOf('ping', each('fra-1 ber-1', ofResolver('dns_servfail'))),
     ],
     [
-      'No probe got an answer for example.com (A): referred to com., did not answer.',
+      'No probe got an answer for example.com (A): the server referred to com. and did not answer.',
       summaryOf('dns', each('fra-1 ber-1', referred)),
     ],
     [
-      'No probe got an answer for example.com (A): referred to com., did not answer.',
+      'No probe got an answer for example.com (A): the server referred to com. and did not answer.',
       summaryOf('dns', { 'fra-1': oldReferral }),
+    ],
+    [
+      'No probe got an answer for example.com (A): the server referred to the root and did not answer.',
+      summaryOf('dns', { 'fra-1': { ...referred, referral: '.' } }),
     ],
     [
       'example.com resolves (A) from the one probe that got an answer; one probe got no answer to the question, which proves neither.',

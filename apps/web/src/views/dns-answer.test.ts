@@ -13,6 +13,7 @@ describe('the title of an answer', () => {
     ['NOERROR', { rcode: 'NOERROR', answerKind: 'answer' }],
     ['NOERROR, no records of this type', { rcode: 'NOERROR', answerKind: 'nodata' }],
     ['NOERROR, referred to com.', { ...referred, authority: [com] }],
+    ['NOERROR, referred to the root', { ...referred, referral: '.', authority: [com] }],
     ['NOERROR, no answer to the question', { rcode: 'NOERROR', answerKind: 'lame' }],
     ['NXDOMAIN', { rcode: 'NXDOMAIN', answerKind: 'nxdomain', canonicalName: null }],
     ['NXDOMAIN, alias of gone.example.', { rcode: 'NXDOMAIN', answerKind: 'nxdomain', canonicalName: 'gone.example.' }],

@@ -15,7 +15,9 @@ export function titleOf({ rcode, error, answers = [], answerKind, canonicalName,
   if (rcode === undefined) return error === null || error === undefined ? 'No answer' : codeWords(error.code);
   // Older agents report no answer kind.
   if (answerKind === undefined) return rcode === 'NOERROR' && answers.length === 0 ? 'NOERROR, no records' : rcode;
-  if (answerKind === 'referral') return `${rcode}, referred to ${referral ?? '.'}`;
+  if (answerKind === 'referral') {
+    return `${rcode}, referred to ${typeof referral === 'string' && referral !== '.' ? referral : 'the root'}`;
+  }
   if (answerKind === 'nxdomain' && typeof canonicalName === 'string') return `${rcode}, alias of ${canonicalName}`;
   const words = kindWords[answerKind];
   return words === undefined ? rcode : `${rcode}, ${words}`;

@@ -28,12 +28,12 @@ function faultyReplies({ result: { anomalies, pingCount = 0 } }: PingResult): nu
 const faultsOfAll = {
   late: { text: 'after more than four seconds, too late to count', brief: 'its replies come too late' },
   corrupted: {
-    text: 'damaged or shortened, so that they do not count',
-    brief: 'its replies are damaged or shortened',
+    text: 'damaged or of another length than was sent, so that they do not count',
+    brief: 'its replies are damaged or of another length',
   },
   both: {
-    text: 'late, damaged or shortened, so that they do not count',
-    brief: 'its replies are late, damaged or shortened',
+    text: 'late, damaged or of another length than was sent, so that they do not count',
+    brief: 'its replies are late, damaged or of another length',
   },
 } as const;
 

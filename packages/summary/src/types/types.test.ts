@@ -130,10 +130,10 @@ describe('pings whose replies are all damaged, or shorter than what was sent', (
 
     expect([summary.verdict, ...own(summary)]).toEqual(['degraded', 'replies_odd warning: fra-1']);
     expect(textOf(summary, 'replies_odd')).toBe(
-      'Replies came, and all of them damaged or shortened, so that they do not count: fra-1 3 of 4.',
+      'Replies came, and all of them damaged or of another length than was sent, so that they do not count: fra-1 3 of 4.',
     );
     expect(summary.headline).toBe(
-      'example.com answers pings from both probes, but its replies are damaged or shortened for fra-1.',
+      'example.com answers pings from both probes, but its replies are damaged or of another length for fra-1.',
     );
   });
 
@@ -142,7 +142,7 @@ describe('pings whose replies are all damaged, or shorter than what was sent', (
     const summary = summaryOf('ping', { 'fra-1': ping([null, null, null, null], { anomalies }) });
 
     expect(textOf(summary, 'replies_odd')).toBe(
-      'Replies came, and all of them late, damaged or shortened, so that they do not count: fra-1 4 of 4.',
+      'Replies came, and all of them late, damaged or of another length than was sent, so that they do not count: fra-1 4 of 4.',
     );
   });
 });

@@ -15,6 +15,7 @@ const noHost: Verdict = { code: 'host_unreachable', text: 'the host cannot be re
 const noProtocol: Verdict = { code: 'protocol_unreachable', text: 'the protocol is not spoken there', mark: '!P' };
 const noPort: Verdict = { code: 'port_unreachable', text: 'nothing listens on the port', mark: null };
 const tooBig: Verdict = { code: 'packet_too_big', text: 'the packet is too big for the next link', mark: '!F' };
+const wronglyTooBig: Verdict = { ...tooBig, code: 'icmp_error' };
 const forbidden: Verdict = { code: 'administratively_prohibited', text: 'a filter forbids the traffic', mark: '!X' };
 const expired: Verdict = { code: 'time_exceeded', text: 'the packet ran out of hops', mark: null };
 
@@ -93,7 +94,8 @@ export function icmpFailure(
   const what = protocol === 'icmp' ? 'the packets are refused' : 'the port is refused';
   const text = isOfFilter ? `${what}, as packet filters do` : plain;
   const who = sender === target ? 'The target' : sender === null ? 'A router with a private address' : sender;
-  const mtu = error.kind === 'too-big' && error.mtu > 0 ? `, which carries ${error.mtu} bytes` : '';
+  const carried = error.kind === 'too-big' && error.mtu > 0 ? `, which carries ${error.mtu} bytes` : '';
+  const mtu = isWronglyTooBig(family, error) ? `${carried}, although it has only ${error.quoted.totalBytes}` : carried;
   const message = `${who} said that ${text}${mtu} (ICMP type ${error.type} code ${error.code}).`;
   return { code, phase, source: sender === target ? 'target' : 'network', message };
 }
@@ -115,9 +117,17 @@ export function isPortUnreachable({ kind, type, code }: IcmpError): boolean {
   return kind === 'unreachable' && ((type === 3 && code === 3) || (type === 1 && code === 4));
 }
 
+/** Packets of this size pass any link: IPv6 links carry 1,280 bytes, and every IPv4 host takes 576 (RFC 791). */
+const ALWAYS_CARRIED_BYTES: Readonly<Record<Family, number>> = { 4: 576, 6: 1_280 };
+
+/** True if a small packet is called too big for a link that carries it by the same error: the error proves no size. */
+function isWronglyTooBig(family: Family, { kind, mtu, quoted: { totalBytes } }: IcmpError): boolean {
+  return kind === 'too-big' && totalBytes <= Math.min(mtu, ALWAYS_CARRIED_BYTES[family]);
+}
+
 function verdict(family: Family, error: IcmpError): Verdict {
   if (error.kind === 'time-exceeded') return expired;
-  if (error.kind === 'too-big') return tooBig;
+  if (error.kind === 'too-big') return isWronglyTooBig(family, error) ? wronglyTooBig : tooBig;
   const known = (family === 4 ? unreachableV4 : unreachableV6)[error.code];
   if (error.kind === 'unreachable' && known !== undefined) return known;
   const text = error.kind === 'unreachable' ? 'the target cannot be reached' : 'it cannot read the packet';

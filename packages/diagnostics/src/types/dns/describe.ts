@@ -6,7 +6,7 @@ export const description: Description<typeof dns> = {
   line: ({ rcode, answerKind, canonicalName, referral, answers, rt, resolver }) => [
     told(rcode),
     plainKinds.has(answerKind) ? undefined : told(answerKind),
-    told(referral, (zone) => `referred to ${zone}`),
+    told(referral, (zone) => `referred to ${zone === '.' ? 'the root' : zone}`),
     told(canonicalName, (name) => `alias of ${name}`),
     told(answers, ({ length }) => count(length, 'answer')),
     told(rt, ms),

@@ -90,7 +90,8 @@ export function answerFailure(
       const zone = referral ?? '.';
       // At a zone cut, the parent answers a query for NS by a referral.
       if (question.recordType.name === 'NS' && sameName(zone, question.name)) return null;
-      return noAnswer(`The server referred to ${escapeText(zone, MAX_NAME_LENGTH)} and did not answer.`);
+      const shown = zone === '.' ? 'the root' : escapeText(zone, MAX_NAME_LENGTH);
+      return noAnswer(`The server referred to ${shown} and did not answer.`);
     }
     case 'lame':
       return noAnswer(

@@ -61,9 +61,13 @@ async function pingOver(
   return { outcome, fake, partials };
 }
 
-function reply(sent: FakeSent, rttMs: number, change: (packet: Uint8Array) => void = () => undefined): FakeAnswer {
-  const data = echoReplyTo(4, sent.packet);
-  change(data);
+function reply(
+  sent: FakeSent,
+  rttMs: number,
+  change: (packet: Uint8Array) => Uint8Array | void = () => undefined,
+): FakeAnswer {
+  const reply = echoReplyTo(4, sent.packet);
+  const data = change(reply) ?? reply;
   return { protocol: 'icmp', data, from: sent.destination, hopLimit: 57, rttMs };
 }
 
@@ -212,12 +216,16 @@ describe('ping', () => {
   it.each([
     ['damaged', (packet: Uint8Array) => void (packet[50]! ^= 0xff)],
     ['have a wrong checksum', (packet: Uint8Array) => void (packet[2]! ^= 0xff)],
+    ['have more bytes', (packet: Uint8Array) => withChecksum(4, Uint8Array.of(...packet, 0, 0))],
   ])('does not say that nothing was answered if all replies %s', async (_reason, damage) => {
     const { outcome } = await pingOver((sent) => [reply(sent, 5, damage)]);
 
     expect(outcome).toMatchObject({
       result: 'timeout',
-      error: { code: 'timed_out', message: 'Every reply that came in time was damaged or shorter than what was sent.' },
+      error: {
+        code: 'timed_out',
+        message: 'Every reply that came in time was damaged, or of another length than what was sent.',
+      },
       pingCompleted: 0,
       anomalies: { corrupted: 3 },
     });
@@ -252,9 +260,7 @@ describe('ping', () => {
     ['a small link', 3, 4, 'packet_too_big'],
     ['a bad header', 12, 0, 'icmp_error'],
   ] as const)('fails when a router says of every packet: %s', async (_reason, type, code, failure) => {
-    const { outcome, fake } = await pingOver((sent) => [
-      refusal(sent, type, code, '203.0.113.9', code === 4 ? 1_280 : 0),
-    ]);
+    const { outcome, fake } = await pingOver((sent) => [refusal(sent, type, code, '203.0.113.9', code === 4 ? 68 : 0)]);
 
     expect(outcome).toMatchObject({ result: 'failure', error: { code: failure, source: 'network' }, pingCompleted: 0 });
     expect(outcome.error?.message).toContain('203.0.113.9');
@@ -349,9 +355,22 @@ describe('ping', () => {
   });
 
   it('names the MTU of the link that is too small', async () => {
-    const { outcome } = await pingOver((sent) => [refusal(sent, 3, 4, '203.0.113.9', 1_280)]);
+    const { outcome } = await pingOver((sent) => [refusal(sent, 3, 4, '203.0.113.9', 1_280)], { size: 1_400 });
 
-    expect(outcome.error?.message).toContain('1280');
+    expect(outcome.error).toMatchObject({ code: 'packet_too_big', message: expect.stringContaining('1280') });
+  });
+
+  it('does not believe that a packet is too big for a link that carries it', async () => {
+    const { outcome } = await pingOver((sent) => [refusal(sent, 3, 4, '203.0.113.9', 1_300)]);
+
+    expect(outcome).toMatchObject({
+      result: 'failure',
+      error: {
+        code: 'icmp_error',
+        message:
+          '203.0.113.9 said that the packet is too big for the next link, which carries 1300 bytes, although it has only 84 (ICMP type 3 code 4).',
+      },
+    });
   });
 
   it('keeps the address of a private router to itself', async () => {

@@ -96,7 +96,7 @@ function outcome(state: Exchange, target: Target, fields: Fields, context: Diagn
   return { result: outcomeOf(error), error, ...fields };
 }
 
-const ALL_DAMAGED = 'Every reply that came in time was damaged or shorter than what was sent.';
+const ALL_DAMAGED = 'Every reply that came in time was damaged, or of another length than what was sent.';
 
 /** The most frequent ICMP error; of equally frequent ones, that for the earliest packet. Null without any. */
 function commonestError({ packets }: Exchange, target: Target, context: DiagnosticContext<Ping>): Failure | null {
