@@ -75,6 +75,10 @@ describe('the comparison of two checks', () => {
 
   for (const [name, path, text] of views) {
     itInBrowser(`can be used by everyone and fits a phone: ${name}`, async () => {
+      await tab.page.setViewport({ width: 390, height: 900 });
+      await tab.page.goto(`${showcase.url}${path}`);
+      await untilText(tab.page, text);
+      await tab.page.evaluate(`for (const details of document.querySelectorAll('details')) details.open = true;`);
       for (const [width, scheme] of [
         [390, 'dark'],
         [1280, 'light'],
@@ -84,10 +88,6 @@ describe('the comparison of two checks', () => {
           { name: 'prefers-color-scheme', value: scheme },
           { name: 'prefers-reduced-motion', value: 'reduce' },
         ]);
-        await tab.page.goto(`${showcase.url}${path}`);
-        await untilText(tab.page, text);
-        await tab.page.evaluate(`for (const details of document.querySelectorAll('details')) details.open = true;`);
-
         expect(await tab.page.evaluate('document.documentElement.scrollWidth')).toBe(width);
         expect(await (width === 390 ? axeViolations : colourViolations)(tab.page)).toEqual([]);
         expect(await tab.page.evaluate(hiddenCells('[aria-label="Differences by probe"]'))).toEqual([]);

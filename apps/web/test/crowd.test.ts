@@ -250,8 +250,9 @@ describe('the page of a check from a hundred probes', () => {
       const text = String(await tab.page.evaluate('document.body.innerText'));
       expect(text).not.toContain('answered yet');
       expect(text).not.toContain('0 of 0');
-      // One type suffices for axe: the text in place of the rows is the same for all types.
-      if (testId === pingCheck.testId) expect(await axeViolations(tab.page)).toEqual([]);
+      // One type suffices for the rest: what is in place of the rows is the same for all types.
+      if (testId !== pingCheck.testId) continue;
+      expect(await axeViolations(tab.page)).toEqual([]);
       await tab.page.evaluate(`document.querySelector('.probes-table p button').click()`);
       await untilTrue(tab.page, `document.querySelector('[data-probe]') !== null`);
       await untilQuery('');

@@ -20,18 +20,19 @@ describe('the API key of the page', () => {
   let valid: readonly string[];
 
   beforeAll(async () => {
+    showcase = await startShowcase();
     if (here.missing === null) browser = await openSuiteBrowser();
   });
-  afterAll(async () => browser?.close());
-  afterEach(async () => {
-    await tab?.close();
-    showcase?.close();
+  afterAll(async () => {
+    await browser?.close();
+    showcase.close();
   });
+  afterEach(async () => tab?.close());
 
   async function start(): Promise<void> {
     asked = [];
     valid = [good, reads];
-    showcase = await startShowcase({
+    showcase.reset({
       before: async (path, response) => {
         const { method, headers } = response.req;
         if (!/^\/(check|probes|me)/.test(path)) return false;

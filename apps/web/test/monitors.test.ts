@@ -8,7 +8,7 @@ import { here, textOf, untilText, untilTrue, WAIT_LIMIT_MS } from './browser.ts'
 import { itInBrowser } from './it-in-browser.ts';
 import { problem, startShowcase, type Showcase } from './showcase.ts';
 import { openSuiteBrowser, type SuiteBrowser, type SuiteTab } from './suite-browser.ts';
-import { pingCheck, tracerouteCheck, world } from './world.ts';
+import { pingCheck, tracerouteCheck } from './world.ts';
 import { inList, monitorAfter, newMonitor, OUT_FROM_TICK, pathAfter, pathMonitor } from './world/monitors.ts';
 
 jest.setTimeout(4 * WAIT_LIMIT_MS);
@@ -19,6 +19,8 @@ const bad = monitorAfter(99);
 describe('monitors on the page', () => {
   let browser: SuiteBrowser | undefined;
   let showcase: Showcase;
+  /** The showcase of the tests that need no base path. */
+  let atRoot: Showcase;
   let tab: SuiteTab;
   let monitors: Map<string, Monitor>;
   /** Monitors that the server lists besides `monitors`. */
@@ -29,12 +31,16 @@ describe('monitors on the page', () => {
   let answer: { readonly status: number; readonly body: object };
 
   beforeAll(async () => {
+    atRoot = await startShowcase();
     if (here.missing === null) browser = await openSuiteBrowser();
   });
-  afterAll(async () => browser?.close());
+  afterAll(async () => {
+    await browser?.close();
+    atRoot.close();
+  });
   afterEach(async () => {
     await tab?.close();
-    showcase?.close();
+    if (showcase !== atRoot) showcase?.close();
   });
 
   async function start(given: readonly Monitor[] = [bad], basePath = ''): Promise<void> {
@@ -42,7 +48,8 @@ describe('monitors on the page', () => {
     [followers, written] = [new Set(), []];
     others = given.length === 0 ? [] : [newMonitor];
     answer = { status: 201, body: {} };
-    showcase = await startShowcase({ probes: world, basePath, before: serveMonitors });
+    atRoot.reset({ before: serveMonitors });
+    showcase = basePath === '' ? atRoot : await startShowcase({ basePath, before: serveMonitors });
     tab = await browser!.openTab(showcase.url);
   }
 
@@ -93,6 +100,8 @@ describe('monitors on the page', () => {
   ] as const) {
     itInBrowser(`can be used by everyone, fit a phone and break no policy: ${name}`, async () => {
       await start([bad, pathMonitor, { ...monitorAfter(20), name: 'other-site', owner: 'file' }]);
+      await tab.page.setViewport({ width: 390, height: 900 });
+      await open(path, text);
       for (const [scheme, width] of [
         ['dark', 390],
         ['light', 1280],
@@ -102,7 +111,6 @@ describe('monitors on the page', () => {
           { name: 'prefers-color-scheme', value: scheme },
           { name: 'prefers-reduced-motion', value: 'reduce' },
         ]);
-        await open(path, text);
         expect(await tab.page.evaluate('document.documentElement.scrollWidth')).toBe(width);
         expect(await (width === 390 ? axeViolations : colourViolations)(tab.page)).toEqual([]);
       }
@@ -112,7 +120,8 @@ describe('monitors on the page', () => {
 
   itInBrowser('say what is loading, and have a heading by then', async () => {
     // These requests get no response.
-    showcase = await startShowcase({ probes: world, before: async (path) => /^\/(?:monitors|check)\//.test(path) });
+    showcase = atRoot;
+    showcase.reset({ before: async (path) => /^\/(?:monitors|check)\//.test(path) });
     tab = await browser!.openTab(showcase.url);
     for (const [path, text] of [
       [`/m/${bad.name}`, 'Loading the monitor'],

@@ -111,10 +111,10 @@ describe('the page', () => {
       return boxes('.elsewhere span, .elsewhere .pin').filter((one) => boxes('.pins .pin').some((other) =>
         one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom)).length;
     })()`;
+    await open('/', 'Place not stated');
+    await untilTrue(tab.page, `document.querySelectorAll('.elsewhere .pin').length === 16`);
     for (const width of [390, 768, 1280]) {
       await tab.page.setViewport({ width, height: 900 });
-      await open('/', 'Place not stated');
-      await untilTrue(tab.page, `document.querySelectorAll('.elsewhere .pin').length === 16`);
       expect([width, await tab.page.evaluate(covered)]).toEqual([width, 0]);
       // The positions of the pins are percentages, so their box must be as high as the map.
       const sizes = `['.land', '.pins'].map((e) => Math.round(document.querySelector(e).getBoundingClientRect().height))`;
