@@ -45,11 +45,12 @@ export function continentOf(countryCode: string): Continent | undefined {
 }
 
 /**
- * @param term in lower case
+ * @param term in lower case; blanks do not matter
  *
  * @returns undefined if it is neither the name nor the code of a continent
  */
 export function continentNamed(term: string): Continent | undefined {
-  if (Object.hasOwn(countries, term)) return term as Continent;
-  return Object.hasOwn(codes, term) ? codes[term] : undefined;
+  const key = term.replaceAll(' ', '');
+  const named = continentNames.find((name) => name.replaceAll(' ', '') === key);
+  return named ?? (Object.hasOwn(codes, key) ? codes[key] : undefined);
 }

@@ -125,8 +125,18 @@ describe('a part of the United Kingdom', () => {
     ['Scotland', 'edi'],
     ['Wales', ''],
     ['northern ireland', ''],
+    ['NorthernIreland', ''],
   ])('has the cities that are in it: %s', (nation, expected) => {
     expect(found(nation)).toBe(expected);
+  });
+
+  it.each([
+    ['England', 'newport'],
+    ['Wales', 'casnewydd'],
+  ])('has a city whose record names it, not a larger one of that name: %s', (nation, expected) => {
+    const there = [probe('newport', 'GB', 'Newport, England'), probe('casnewydd', 'GB', 'Newport')];
+
+    expect(idsOf(nation, there)).toEqual([expected]);
   });
 });
 
@@ -229,6 +239,9 @@ describe('a state or province', () => {
     ['North Rhine-Westphalia', 'cgn'],
     ['California', 'lax sfo'],
     ['US-CA', 'lax sfo'],
+    ['us ca', 'lax sfo'],
+    ['US_CA', 'lax sfo'],
+    ['US–CA', 'lax sfo'],
     ['State of California', 'lax sfo'],
     ['Virginia', 'iad'],
     ['Ontario', 'yyz'],
@@ -242,6 +255,27 @@ describe('a state or province', () => {
     ['de+California', ''],
   ])('has the cities that are in it: %s', (name, ids) => {
     expect(idsOf(name, there).toSorted().join(' ')).toBe(ids);
+  });
+
+  it.each([
+    ['Oregon', ['pdx', 'portland']],
+    ['Maine', ['pwm', 'psm']],
+    ['US-NH', []],
+    ['us dc', ['was']],
+    ['Ontario', ['yxu']],
+    ['Saxony-Anhalt', ['halle']],
+  ])('has the cities whose record names it, of several with one name: %s', (state, ids) => {
+    const namesakes = [
+      probe('pdx', 'US', 'Portland, Oregon'),
+      probe('pwm', 'US', 'Portland, ME, USA'),
+      probe('psm', 'US', 'Portland (Maine)'),
+      probe('portland', 'US', 'Portland'),
+      probe('was', 'US', 'Washington, D.C.'),
+      probe('yxu', 'CA', 'London, ON'),
+      probe('halle', 'DE', 'Halle (Saale)'),
+    ];
+
+    expect(idsOf(state, namesakes)).toEqual(ids);
   });
 
   it.each([
@@ -270,6 +304,34 @@ function idsOf(name: string, known: readonly ProbeRecord[]): readonly string[] {
   if ('errors' in read) return [JSON.stringify(read.errors)];
   return known.filter((record) => read.locations[0]!.every((holds) => holds(record))).map(({ id }) => id);
 }
+
+describe('blanks and punctuation', () => {
+  const there = [
+    probe('fra', 'DE', 'Frankfurt am Main', { isp: 'Deutsche Telekom AG', tags: ['us-east-1'] }),
+    probe('chi', 'US', 'Chicago', { isp: 'Deutschland Kom', datacenter: 'NorthPoint 2' }),
+  ];
+
+  it.each([
+    ['DeutscheTelekom', 'fra'],
+    ['deutsche_telekom', 'fra'],
+    ['Telekom AG', 'fra'],
+    ['us east1', 'fra'],
+    ['useast1', 'fra'],
+    ['North America', 'chi'],
+    ['NorthAmerica', 'chi'],
+    ['the north-america', 'chi'],
+    ['U.S.', 'chi'],
+    ['E.U.', 'fra'],
+    ['north point 2', 'chi'],
+    ['Telek', ''],
+    ['tscheTelekom', ''],
+    ['DeutscheTele', ''],
+  ])('do not matter, and words are whole: %s', (name, ids) => {
+    const found = idsOf(name, there);
+
+    expect(found.every((id) => id.startsWith('[')) ? '' : found.join(' ')).toBe(ids);
+  });
+});
 
 describe('a network number', () => {
   it.each(['AS3320', 'as 3320', 'AS-3320', 'ASN 3320', 'ASN3320', 'AS03320'])('is read from %s', (name) => {

@@ -94,7 +94,7 @@ function readPlace(written: string, term: string, known: readonly ProbeRecord[])
   if (inNation !== undefined) {
     return ({ countryCode, city }) => countryCode === 'GB' && city !== null && inNation(city);
   }
-  const continent = continentNamed(term.replace(/^the /, ''));
+  const continent = continentNamed(placeKey(written));
   if (continent !== undefined) return ({ countryCode }) => continentOf(countryCode) === continent;
 
   // FRA denotes France and an airport after which datacenters of Frankfurt are named: existing datacenters have
@@ -109,11 +109,22 @@ function hasWordsOrTag(probe: ProbeRecord, term: string): boolean {
 }
 
 function hasTag({ tags }: ProbeRecord, term: string): boolean {
-  return tags.some((tag) => normalisePlace(tag) === term);
+  return tags.some((tag) => withoutBlanks(normalisePlace(tag)) === withoutBlanks(term));
 }
 
+/** Whether the term is one or several words of the name that follow each other, whatever stands between them. */
 function hasWords(name: string, term: string): boolean {
-  return ` ${normalisePlace(name)} `.includes(` ${term} `);
+  const wanted = withoutBlanks(term);
+  const words = normalisePlace(name).split(' ');
+  return words.some((_, from) => {
+    let joined = '';
+    for (let to = from; joined.length < wanted.length && to < words.length; to += 1) joined += words[to]!;
+    return joined === wanted;
+  });
+}
+
+function withoutBlanks(term: string): string {
+  return term.replaceAll(' ', '');
 }
 
 /**

@@ -63,7 +63,9 @@ export function createCities(data: Pick<PlaceData, 'cities' | 'cityNames' | 'ukN
       groups.set(key, others === undefined ? list : [...others, ...list]);
     }
   }
-  const nations = new Map(Object.entries(data.ukNations).map(([nation, list]) => [nation, new Set(list.split('\n'))]));
+  const nations = new Map(
+    Object.entries(data.ukNations).map(([nation, list]) => [placeKey(nation), new Set(list.split('\n'))]),
+  );
   return {
     names: () => cityNames(data.cities),
     keysOf: (city) => keysOf(city).all.flatMap((key) => [key, ...(groups.get(key) ?? [])]),
@@ -78,8 +80,15 @@ export function createCities(data: Pick<PlaceData, 'cities' | 'cityNames' | 'ukN
       };
     },
     inNation: (nation) => {
-      const keys = nations.get(nation);
-      return keys === undefined ? undefined : (city) => keysOf(city).all.some((key) => keys.has(key));
+      const wanted = placeKey(nation);
+      const keys = nations.get(wanted);
+      if (keys === undefined) return undefined;
+      return (city) => {
+        const written = additionsOf(city)
+          .map(placeKey)
+          .find((key) => nations.has(key));
+        return written === undefined ? keysOf(city).all.some((key) => keys.has(key)) : written === wanted;
+      };
     },
   };
 }
@@ -103,6 +112,15 @@ function isCity(cities: string, key: string): boolean {
 /** Keys of a city's name, with and without its addition. */
 export function cityKeys(name: string): readonly string[] {
   return [...new Set([...spellings(name), ...spellings(withoutAddition(name))])];
+}
+
+/** What a name has behind commas and in parentheses: the state of "Portland, ME, USA", the river of "Halle (Saale)". */
+export function additionsOf(name: string): readonly string[] {
+  return name
+    .split(/[,()]/)
+    .slice(1)
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
 }
 
 function withoutAddition(name: string): string {

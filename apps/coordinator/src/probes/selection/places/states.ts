@@ -1,5 +1,5 @@
-import type { Cities } from './cities.ts';
-import { placeKey } from './normalise.ts';
+import { additionsOf, type Cities } from './cities.ts';
+import { normalisePlace, placeKey } from './normalise.ts';
 import type { PlaceData } from './place-data.ts';
 
 /** Common names that differ from CLDR's English ones or are missing there. */
@@ -19,7 +19,7 @@ const CODE = /^[A-Z]{2}-[A-Z0-9]{1,3}$/;
 
 /** States and provinces by ISO 3166-2. */
 export interface States {
-  /** The codes that a name, or a code such as `US-CA`, may denote. */
+  /** The codes that a name, or a code such as `US-CA` or `us ca`, may denote. */
   readonly named: (term: string) => readonly string[];
   /** Returns a function: true for a city of the state; undefined if the cities of the state are not known. */
   readonly inState: (code: string) => ((city: string) => boolean) | undefined;
@@ -36,16 +36,27 @@ export function createStates(
     for (const key of names.flatMap(stateKeys)) own.set(key, [...(own.get(key) ?? []), code]);
   }
   const codesOf = (key: string): readonly string[] => [...codesIn(text, key), ...(own.get(key) ?? [])];
+  const named: States['named'] = (term) => {
+    const code = normalisePlace(term).replace(' ', '-').toUpperCase();
+    const isCode = CODE.test(code) && text.includes(`\n${code}|`);
+    return [...new Set([...(isCode ? [code] : []), ...stateKeys(term).flatMap(codesOf)])];
+  };
+  /** The states that a city's record names: Oregon has the largest Portland, not "Portland, ME". */
+  const writtenIn = (city: string, country: string): readonly string[] => {
+    const found = additionsOf(city).map((addition) =>
+      [addition, `${country} ${placeKey(addition)}`].flatMap(named).filter((code) => code.startsWith(`${country}-`)),
+    );
+    return found.find((codes) => codes.length > 0) ?? [];
+  };
   return {
-    named: (term) => {
-      const code = term.trim().toUpperCase();
-      const isCode = CODE.test(code) && text.includes(`\n${code}|`);
-      return [...new Set([...(isCode ? [code] : []), ...stateKeys(term).flatMap(codesOf)])];
-    },
+    named,
     inState: (code) => {
       if (!Object.hasOwn(data.stateCities, code)) return undefined;
       const keys = new Set(data.stateCities[code]!.split('\n'));
-      return (city) => keysOf(city).some((key) => keys.has(key));
+      return (city) => {
+        const written = writtenIn(city, code.slice(0, 2));
+        return written.length > 0 ? written.includes(code) : keysOf(city).some((key) => keys.has(key));
+      };
     },
   };
 }
