@@ -95,7 +95,7 @@ describe('following a check', () => {
     subscriber.disconnect();
   });
 
-  it('finds what a lost message told, and stops listening when nothing can change any more', async () => {
+  it.concurrent('finds what a lost message told, and stops listening when nothing can change any more', async () => {
     const channels = deafChannels();
     const live = createLiveChecks({ redis: bed.redis, channels, master: soleMaster, log: quiet });
     const id = await start(['fra-1']);
@@ -126,7 +126,7 @@ describe('following a check', () => {
     expect(channels.listening.size).toBe(0);
   });
 
-  it('starts again if Redis has lost states that were sent', async () => {
+  it.concurrent('starts again if Redis has lost states that were sent', async () => {
     const live = createLiveChecks({ redis: bed.redis, channels: deafChannels(), master: soleMaster, log: quiet });
     const id = await start();
     await report(bed.redis, 'fra-1', id, success('lost'));
@@ -147,7 +147,7 @@ describe('following a check', () => {
     check.close();
   });
 
-  it('shows a completed check as it is kept, also where Redis lost a part and overtook it before it was looked at', async () => {
+  it.concurrent('shows a completed check as it is kept, also where Redis lost a part and overtook it before it was looked at', async () => {
     const live = createLiveChecks({ redis: bed.redis, channels: deafChannels(), master: soleMaster, log: quiet });
     const id = await start();
     await report(bed.redis, 'fra-1', id, success('lost'));
@@ -169,7 +169,7 @@ describe('following a check', () => {
     check.close();
   });
 
-  it('ends when the check was completed and removed before it was looked at', async () => {
+  it.concurrent('ends when the check was completed and removed before it was looked at', async () => {
     const id = await start();
     const channels = deafChannels();
     const live = createLiveChecks({ redis: bed.redis, channels, master: soleMaster, log: quiet });
@@ -185,7 +185,7 @@ describe('following a check', () => {
     await expect(live.follow(id, ignore)).rejects.toThrow(CheckEvicted);
   });
 
-  it('tells when a check is kept no longer', async () => {
+  it.concurrent('tells when a check is kept no longer', async () => {
     const live = createLiveChecks({ redis: bed.redis, channels: deafChannels(), master: soleMaster, log: quiet });
     const id = await start();
     let told = 0;
