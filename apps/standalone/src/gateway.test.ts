@@ -25,6 +25,8 @@ let target: Server;
 let release: () => void;
 let held: Promise<void>;
 let asked = 0;
+/** Takes seconds, and runs during other tests. */
+let folderCase: ReturnType<typeof loseFolder> | undefined;
 let targetUrl: string;
 
 beforeAll(async () => {
@@ -51,7 +53,7 @@ function hold(): void {
 
 /** Polls until a condition holds; the test's own time limit bounds it. */
 async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await sleep(50);
+  while (!(await isSo())) await sleep(100);
 }
 
 async function isUp(probe: string): Promise<boolean> {
@@ -67,6 +69,20 @@ async function enrol(probe: string, env: Readonly<Record<string, string>> = {}):
     return isUp(probe);
   });
   return agent;
+}
+
+/** Takes the state folder of a new agent away, until the probe gives a reason, and puts it back. */
+async function loseFolder(probe: string): Promise<{ readonly agent: StartedAgent; readonly reason: string }> {
+  const agent = await enrol(probe);
+  const folder = join(service.folder, `state-${probe}`);
+  renameSync(folder, `${folder}.away`);
+  let reason: string | null | undefined;
+  await until(async () => {
+    ({ reason } = (await service.probes())[probe] ?? {});
+    return reason?.includes('state folder') === true;
+  });
+  renameSync(`${folder}.away`, folder);
+  return { agent, reason: reason! };
 }
 
 const httpCheck = (probe: string) => ({ type: 'http', host: targetUrl, probes: [probe] });
@@ -167,11 +183,14 @@ describe('an agent with an address and a token', () => {
   it('is disconnected when it is suspended, gets no work, and comes back', async () => {
     hold();
     service.route(second);
+    folderCase = loseFolder('fra-8');
+    // The last test, which awaits this, reports the failure.
+    folderCase.catch(() => undefined);
     const agent = await enrol('fra-3');
     const before = asked;
     const running = await service.startCheck(httpCheck('fra-3'));
     await until(() => asked > before);
-    await service.admin('suspend', 'fra-3', '--reason', 'maintenance');
+    await service.adminHere('suspend', 'fra-3', '--reason', 'maintenance');
     const ended = (await service.completed(running)).results['fra-3'];
     release();
     await until(() => agent.log().includes('"code":4403'));
@@ -181,14 +200,9 @@ describe('an agent with an address and a token', () => {
       suspended = probe;
       return probe?.reason?.includes('maintenance') === true;
     });
-    await service.admin('resume', 'fra-3');
+    await service.adminHere('resume', 'fra-3');
     await until(() => isUp('fra-3'));
     const { results } = await service.completed(await service.startCheck(httpCheck('fra-3')));
-    const stateFolder = join(service.folder, 'state-fra-3');
-    renameSync(stateFolder, `${stateFolder}.away`);
-    await until(async () => (await service.probes())['fra-3']?.reason?.includes('state folder') === true);
-    renameSync(`${stateFolder}.away`, stateFolder);
-    await until(async () => (await service.probes())['fra-3']?.status === 'healthy');
     await end(agent.process);
 
     expect(ended).toMatchObject({
@@ -290,6 +304,14 @@ describe('an agent with an address and a token', () => {
 
     expect(status).toBe(1);
     expect(agent.errors()).toContain(sentence);
+  });
+
+  it('is degraded while its state folder is away', async () => {
+    const { agent, reason } = await folderCase!;
+    await until(async () => (await service.probes())['fra-8']?.status === 'healthy');
+    await end(agent.process);
+
+    expect(reason).toContain('state folder');
   });
 });
 
