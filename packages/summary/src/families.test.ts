@@ -108,6 +108,18 @@ describe('probes that measured both families', () => {
     ]);
   });
 
+  it.each([4, 6] as const)('say that the server is slow over IPv%i alone', (family) => {
+    const timed = (dns: number, firstByte: number) =>
+      http(200, { timings: { dns, connect: 20, tls: 25, firstByte, download: 5, total: 50 + dns + firstByte } });
+    const { startedAt: _startedAt, finishedAt: _finishedAt, ...other } = timed(2_000, family === 6 ? 1_500 : 30);
+    const both = { ...timed(5, family === 4 ? 1_500 : 30), otherFamily: { ...other, family: 6 } };
+    const { findings } = summaryOf('http', { 'fra-1': both as unknown as Result<'http'> });
+
+    expect(findings.flatMap(({ code, text }) => (code.endsWith('_slow') ? text : []))).toEqual([
+      `${family === 6 ? 'Over IPv6: ' : ''}The answer took long to begin: fra-1 1.5 s. The server was slow, or packets were lost on the way.`,
+    ]);
+  });
+
   it('have no slower family if their phases differ in both directions', () => {
     const timed = (connect: number, firstByte: number) =>
       http(200, { timings: { dns: 5, connect, tls: 25, firstByte, download: 5, total: 35 + connect + firstByte } });

@@ -10,11 +10,13 @@ import { findLosses } from './traceroute/loss/losses.ts';
 import { tracesOf } from './traceroute/trace.ts';
 import { findCertificates } from './types/certificates.ts';
 import { findPing } from './types/ping.ts';
+import { hasDoubtfulTimes } from './stalled.ts';
+import { findSlowness } from './types/http-slow.ts';
 import { findTls } from './types/tls.ts';
 
 /**
- * Findings of the second measurements of a check over both families: of pings, of paths and their loss, of certificates
- * and TLS. For http, omits findings that the first measurements have with the same text.
+ * Findings of the second measurements of a check over both families: of pings, of paths and their loss, of certificates,
+ * TLS and slow servers. For http, omits findings that the first measurements have with the same text.
  */
 export function findOverOther(
   type: string,
@@ -64,11 +66,17 @@ function findingsOf(
   if (type === 'ping') return findPing(ofType<'ping'>(own.filter(isMeasured)));
   if (type === 'http') {
     const measured = ofType<'http'>(own.filter(isMeasured));
-    return [...findCertificates(measured), ...findTls(measured)];
+    return [...findCertificates(measured), ...findTls(measured), ...slowness(measured)];
   }
   if (type !== 'traceroute') return [];
   const traces = tracesOf(ofType<'traceroute'>(own.filter((one) => isMeasured(one) || isTooLarge(one.result))));
   const silent = new Set(partitionByOutcome(type, all).silent.map(({ probe }) => probe));
   const unproved = own.filter(({ probe }) => silent.has(probe));
   return [...findLosses(traces), ...findEnds(traces, unproved, placeOf)];
+}
+
+/** Slow phases except the resolution, whose queries always use the family of the resolver. */
+function slowness(measured: readonly ProbeResult<SparseResultOf<'http'>>[]): readonly FindingDraft[] {
+  const timed = measured.filter((probeResult) => !hasDoubtfulTimes('http', probeResult));
+  return findSlowness(timed).filter(({ code }) => code !== 'name_resolution_slow');
 }
