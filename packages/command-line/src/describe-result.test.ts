@@ -208,6 +208,21 @@ describe('the details of a result', () => {
     expect(resultDetails('dns', { answers })).toEqual(['example.com.  60  A  192.0.2.1']);
   });
 
+  it('count records of other names apart from the answers', () => {
+    const answers = [
+      { name: 'WWW.example.com.', type: 'CNAME', ttl: 60, data: 'edge.example.net.' },
+      { name: 'edge.example.net.', type: 'A', ttl: 60, data: '192.0.2.1' },
+      { name: 'other.example.', type: 'A', ttl: 60, data: '192.0.2.2' },
+      { name: 'more.example.', type: 'A', ttl: 60, data: '192.0.2.3' },
+    ];
+    const result = { rcode: 'NOERROR', answerKind: 'answer', queryName: 'www.example.com.', answers } as const;
+
+    expect(describeResult('dns', result)).toBe('NOERROR, 2 answers, 2 records of other names');
+    expect(describeResult('dns', { ...result, answerKind: 'foreign', answers: answers.slice(2, 3) })).toBe(
+      'NOERROR, foreign, 0 answers, one record of another name',
+    );
+  });
+
   it('are the name servers that a DNS server referred to', () => {
     const authority = [{ name: 'com.', type: 'NS', ttl: 60, data: 'a.gtld-servers.net.' }];
     const referred = { rcode: 'NOERROR', answerKind: 'referral', referral: 'com.', answers: [], authority } as const;

@@ -6,7 +6,7 @@ import { formDefinitions } from '../../build/check-forms.ts';
 import { asCurl, asMarkdown } from './copies.ts';
 import { cellsOf, codeWords, columnsOf } from './columns.ts';
 import { sortRows } from '../filter/rows.ts';
-import { observeCheck, type CheckData } from './use-check.ts';
+import { observeCheck, type CheckData, type Result } from './use-check.ts';
 
 const check: CheckData = {
   testId: 'qPUXvL1sQx2rGJm0Zf7N4w',
@@ -101,6 +101,14 @@ describe('the rows of the table', () => {
     expect(texts({ rt: 361, timings, redirects })).toMatchObject({ 'First byte': '1.56 s', Total: '1.96 s' });
     expect(texts({ rt: null, timings: { dns: 1, connect: 10, total: 11 } })).toMatchObject({ 'First byte': '–' });
     expect(texts({})).toMatchObject({ 'First byte': '–', Total: '–' });
+  });
+
+  it('count no records of other names as answers of dns', () => {
+    const record = (name: string, data: string) => ({ name, type: 'A', ttl: 60, data });
+    const answers = [record('example.com.', '127.0.0.1'), record('a.example.', '127.0.0.2')];
+    const result = { result: 'success', queryName: 'example.com.', answers } as unknown as Result;
+
+    expect(cellsOf('dns', result)).toContainEqual(['Answers', '127.0.0.1']);
   });
 
   it('have columns for every type, and the common ones for a type that is not known', () => {

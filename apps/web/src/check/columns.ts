@@ -1,6 +1,9 @@
+import { answeringRecords } from '@vantage/diagnostics/reply-texts';
+
 import { duration, percent } from '../format.ts';
 import { wordOf } from '../words.ts';
 import { phasesOf, type Timings } from '../phases.ts';
+import type { FieldsOf } from '../views/types.ts';
 import type { Result } from './use-check.ts';
 
 /** A column of the probe table. */
@@ -147,8 +150,9 @@ function redirectMs(result: Result): number {
 }
 
 function answersOf(result: Result): readonly string[] {
-  const answers = result['answers'] as readonly { readonly data: string }[] | undefined;
-  return (answers ?? []).map(({ data }) => data);
+  return answeringRecords(result as unknown as Pick<FieldsOf<'dns'>, 'queryName' | 'canonicalName' | 'answers'>).map(
+    ({ data }) => data,
+  );
 }
 
 function hopsOf(result: Result): number | undefined {

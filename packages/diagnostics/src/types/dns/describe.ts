@@ -1,14 +1,15 @@
+import { answeringRecords } from '../../shared/answering-records.ts';
 import type { DescribedResult, Description } from '../../shared/description.ts';
 import { count, listed, ms, told } from '../../shared/result-text.ts';
 import type { dns } from './contract.ts';
 
 export const description: Description<typeof dns> = {
-  line: ({ rcode, answerKind, canonicalName, referral, answers, rt, resolver }) => [
+  line: ({ rcode, answerKind, queryName, canonicalName, referral, answers, rt, resolver }) => [
     told(rcode),
     plainKinds.has(answerKind) ? undefined : told(answerKind),
     told(referral, (zone) => `referred to ${zone === '.' ? 'the root' : zone}`),
     told(canonicalName, (name) => `alias of ${name}`),
-    told(answers, ({ length }) => count(length, 'answer')),
+    told(answers, (records) => answersText(records, answeringRecords({ queryName, canonicalName, answers: records }))),
     told(rt, ms),
     told(resolver, (name) => (rcode === undefined ? `resolver ${name}` : `from ${name}`)),
   ],
@@ -24,6 +25,14 @@ export const description: Description<typeof dns> = {
 const plainKinds: ReadonlySet<string | undefined> = new Set(['answer', 'referral', 'error', 'nxdomain']);
 
 type DnsRecord = NonNullable<DescribedResult<typeof dns>['answers']>[number];
+
+function answersText(all: readonly DnsRecord[], own: readonly DnsRecord[]): string {
+  const others = all.length - own.length;
+  const text = count(own.length, 'answer');
+  return others === 0
+    ? text
+    : `${text}, ${others === 1 ? 'one record of another name' : `${others} records of other names`}`;
+}
 
 function recordLine({ name, ttl, type, data }: DnsRecord): string {
   return `${name}  ${ttl}  ${type}  ${data}`;

@@ -3,6 +3,7 @@ import type { Reply } from './reply-fields.ts';
 import type { Hop } from './result-fields.ts';
 
 export { stallText } from '../../stall-text.ts';
+export { answeringRecords } from '../../shared/answering-records.ts';
 
 /**
  * Describes the MTU that a hop reported, and the headers of its replies: each property with its different values,
