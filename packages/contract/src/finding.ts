@@ -40,7 +40,7 @@ export const findingCodes = {
   reverse_name_differs: 'Probes got different reverse names of one address.',
   // Connections and TLS.
   port_closed: 'The host answers, and nothing listens on the port.',
-  port_filtered: 'The port does not answer, or only a filter does.',
+  port_filtered: 'The port does not answer in time, or only a filter does.',
   port_states_differ: 'The port is not in the same state for all probes.',
   udp_no_answer: 'The UDP port did not reply, which proves neither that it is open nor that it is closed.',
   icmp_refused: 'An ICMP error arrived in reply; the finding names its sender.',

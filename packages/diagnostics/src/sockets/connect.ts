@@ -52,7 +52,7 @@ export function connectPinned(
   { timeoutMs, icmp }: ConnectOptions = {},
 ): Promise<Connected> {
   return new Promise((resolve) => {
-    if (signal.aborted) return resolve({ socket: null, failure: noAnswer() });
+    if (signal.aborted) return resolve({ socket: null, failure: noAnswer(signal) });
 
     let started = performance.now();
     const socket = connect({ host: target.address, port, family: target.family, noDelay: true });
@@ -69,7 +69,8 @@ export function connectPinned(
       if (connected.socket === null) socket.destroy();
       resolve(connected);
     };
-    const giveUp = (): void => settle({ socket: null, failure: noAnswer(), icmpUnread: watch?.isUnread() ?? false });
+    const giveUp = (): void =>
+      settle({ socket: null, failure: noAnswer(signal, timeoutMs), icmpUnread: watch?.isUnread() ?? false });
     const refuse = ({ failure, notice }: HeardIcmp): void => settle({ socket: null, failure, icmp: notice });
     const fail = async (error: Error): Promise<void> => {
       socket.on('error', ignore);
@@ -137,8 +138,10 @@ function hasPort(localPort: number | undefined): localPort is number {
   return localPort !== undefined && localPort !== 0;
 }
 
-function noAnswer(): Failure {
-  return timedOut('connect', 'No answer to the SYN in time.');
+/** States the timeout, unless the time of the whole check ended the wait earlier. */
+function noAnswer({ aborted }: AbortSignal, timeoutMs?: number): Failure {
+  const when = aborted || timeoutMs === undefined ? 'in time' : `within ${Math.ceil(timeoutMs / 100) / 10} s`;
+  return timedOut('connect', `No answer to the SYN ${when}.`);
 }
 
 function elsewhere(): Failure {

@@ -104,7 +104,7 @@ export const tcp = defineCheckType({
       minimum: 1,
       maximum: 3,
       default: 3,
-      description: 'Handshakes to try, one after another.',
+      description: `Handshakes to try, one after another. Each may take ${ATTEMPT_TIMEOUT_MS / 1000} s.`,
     }),
     family: Type.Optional(familiesSchema),
   },
@@ -124,8 +124,8 @@ export const tcp = defineCheckType({
     tls: { ...tlsSchema, description: 'Only in scrapes: the TLS connection of the module.' },
     state: Type.Enum(['open', 'closed', 'filtered'], {
       description:
-        'open: the handshake completed; closed: refused by RST; filtered: silence or an ICMP error, port ' +
-        'unreachable included.',
+        `open: the handshake completed; closed: refused by RST; filtered: silence, also of a target that answers after more than the ${ATTEMPT_TIMEOUT_MS / 1000} s of a handshake, ` +
+        'or an ICMP error, port unreachable included.',
     }),
     port: Type.Integer({ minimum: 1, maximum: 65535 }),
     icmp: nullable(

@@ -94,7 +94,11 @@ describe('a tcp check', () => {
     const outcome = await runTcp(params(port, { attempts: 1 }), testContext());
     await close();
 
-    expect(outcome).toMatchObject({ result: 'timeout', state: 'filtered', error: { code: 'timed_out' } });
+    expect(outcome).toMatchObject({
+      result: 'timeout',
+      state: 'filtered',
+      error: { code: 'timed_out', message: 'No answer to the SYN within 2 s.' },
+    });
     expect(problemsOf(outcome)).toEqual([]);
   });
 
