@@ -38,8 +38,18 @@ describe('the page of a check from a hundred probes', () => {
   });
   afterEach(async () => tab?.close());
 
+  /** The first address of a test is loaded, and another of the same check; others are followed as links of the page are. */
+  async function visit(path: string): Promise<void> {
+    const url = `${showcase.url}${path}`;
+    const isElsewhere = tab.page.url() !== 'about:blank' && new URL(tab.page.url()).pathname !== new URL(url).pathname;
+    if (!isElsewhere) return void (await tab.page.goto(url));
+    await tab.page.evaluate(`document.querySelector('main > *').dataset.isLeft = '';
+      history.pushState(null, '', ${JSON.stringify(path)});
+      dispatchEvent(new PopStateEvent('popstate'));`);
+    await untilCount('[data-is-left]', 0);
+  }
   async function open(path: string): Promise<void> {
-    await tab.page.goto(`${showcase.url}${path}`);
+    await visit(path);
     await untilText(tab.page, 'probes agree');
     await untilTrue(tab.page, `document.querySelector('table:not([aria-busy]) [data-probe]') !== null`);
   }
@@ -73,7 +83,7 @@ describe('the page of a check from a hundred probes', () => {
     for (const check of [httpCheck, tracerouteCheck].map(crowded)) {
       const changed = { ...check.results[differing]!, result: 'timeout', error: null, timings: undefined };
       showcase.checks.set(id, { ...check, testId: id, results: { ...check.results, [differing]: changed } });
-      await tab.page.goto(`${showcase.url}/c/${check.testId}/compare/${id}`);
+      await visit(`/c/${check.testId}/compare/${id}`);
       await untilCount('.figures tbody tr', 12);
 
       const firstOf = (selector: string): Promise<unknown> =>
@@ -245,7 +255,7 @@ describe('the page of a check from a hundred probes', () => {
 
   itInBrowser('says that no probe matches the filter, and ends it', async () => {
     for (const { testId } of worldChecks) {
-      await tab.page.goto(`${showcase.url}/c/${testId}?find=nowhere`);
+      await visit(`/c/${testId}?find=nowhere`);
       await untilText(tab.page, 'No probe matches the filter.');
       const text = String(await tab.page.evaluate('document.body.innerText'));
       expect(text).not.toContain('answered yet');
