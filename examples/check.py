@@ -25,8 +25,8 @@ def events(response):
 
 
 def main(url, host, port):
-    # A heartbeat arrives every 15 s: 35 s of silence are a lost connection.
-    with httpx.Client(base_url=url, timeout=35) as client:
+    # A heartbeat arrives every 8 s: 20 s of silence are a lost connection.
+    with httpx.Client(base_url=url, timeout=20) as client:
         started = client.post("/check", json={"type": "tcp", "host": host, "port": int(port)})
         if started.is_error:
             # A problem document (RFC 9457): what is wrong, and for 429 and 503 how long to wait.

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
 import { createClient, type Client } from './index.ts';
 
-/** Responses of the server, in order, and the requests it received. */
+/** Responses of the server, in order (a status of 0: the connection is cut), and the requests it received. */
 interface Exchange {
   readonly answers: { readonly status: number; readonly headers?: Record<string, string>; readonly body: string }[];
   readonly asked: { readonly method: string; readonly url: string; readonly body: string }[];
@@ -27,6 +27,10 @@ describe('the client', () => {
         exchange.keys.push(request.headers['idempotency-key']);
         exchange.asked.push({ method: request.method!, url: request.url!, body });
         const answer = exchange.answers.shift()!;
+        if (answer.status === 0) {
+          request.socket.destroy();
+          return;
+        }
         response.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers }).end(answer.body);
       });
     }).listen(0, '127.0.0.1');
@@ -54,6 +58,36 @@ describe('the client', () => {
       { method: 'GET', url: '/vantage/check/abc/results?wait=25', body: '' },
       { method: 'GET', url: '/vantage/check/abc/results?wait=25', body: '' },
     ]);
+  });
+
+  it('waits for the check over lost connections, restarts and refusals that end', async () => {
+    exchange.answers.push(
+      { status: 202, body: '{"checkId":"abc","status":"pending","message":"Started."}' },
+      { status: 0, body: '' },
+      { status: 503, headers: { 'retry-after': '0' }, body: '{}' },
+      { status: 429, headers: { 'retry-after': '0' }, body: '{}' },
+      { status: 200, body: '{"testId":"abc","status":"pending","results":{}}' },
+      { status: 0, body: '' },
+      { status: 200, body: '{"testId":"abc","status":"completed","results":{}}' },
+    );
+
+    await expect(client.check({ type: 'ping', host: 'example.com' })).resolves.toMatchObject({ status: 'completed' });
+    expect(exchange.asked.filter(({ method }) => method === 'POST')).toHaveLength(1);
+  });
+
+  it('does not wait for a check that is gone, nor after an abort, and repeats no start', async () => {
+    const started = { status: 202, body: '{"checkId":"abc"}' };
+    const stopping = new AbortController();
+
+    exchange.answers.push(started, { status: 410, body: '{}' });
+    await expect(client.check({ type: 'ping', host: 'example.com' })).rejects.toMatchObject({ status: 410 });
+    exchange.answers.push({ status: 503, headers: { 'retry-after': '0' }, body: '{}' });
+    await expect(client.check({ type: 'ping', host: 'example.com' })).rejects.toMatchObject({ status: 503 });
+    exchange.answers.push(started, { status: 503, headers: { 'retry-after': '3600' }, body: '{}' });
+    const waiting = client.check({ type: 'ping', host: 'example.com' }, { signal: stopping.signal });
+    const aborting = setInterval(() => exchange.answers.length > 0 || stopping.abort(new Error('enough')), 10);
+    await expect(waiting).rejects.toThrow('enough');
+    clearInterval(aborting);
   });
 
   it('sends the key of a request that may be repeated, and asks for summaries and comparisons', async () => {

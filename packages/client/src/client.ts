@@ -1,4 +1,5 @@
 import { problemError } from './problem-error.ts';
+import { retried } from './retries.ts';
 import type {
   Agents,
   CheckOf,
@@ -52,7 +53,11 @@ export interface Client {
     checkId: string,
     options?: CallOptions & { readonly waitSeconds?: number },
   ) => Promise<CheckOf<Name>>;
-  /** Starts a check and waits for its completion. */
+  /**
+   * Starts a check and waits for its completion, over lost connections and restarts of coordinators too. Rejects with
+   * `ProblemError` if the service refuses, with the last failure after a minute without an answer to the wait, and with
+   * the signal's reason. A lost response to the start rejects, because a repetition would start another check.
+   */
   readonly check: <Request extends CheckRequest | PairRequest>(
     request: Request,
     options?: CallOptions,
@@ -119,10 +124,8 @@ export function createClient(clientOptions: ClientOptions): Client {
     check: async (request, options) => {
       const { checkId } = await startCheck(request, options);
       for (;;) {
-        const check = await results<(typeof request)['type']>(checkId, {
-          ...options,
-          waitSeconds: LONGEST_WAIT_SECONDS,
-        });
+        const waiting = { ...options, waitSeconds: LONGEST_WAIT_SECONDS };
+        const check = await retried(() => results<(typeof request)['type']>(checkId, waiting), options?.signal);
         if (check.status === 'completed') return check;
       }
     },

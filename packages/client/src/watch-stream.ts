@@ -1,5 +1,6 @@
 import { readEvents, type StreamEvent } from './read-events.ts';
 import { problemError, ProblemError } from './problem-error.ts';
+import { GIVE_UP_AFTER_MS, isFinal, pause, waitMs } from './retries.ts';
 
 export interface StreamOptions {
   readonly signal?: AbortSignal;
@@ -16,12 +17,6 @@ export interface LostConnection {
   readonly waitMs: number;
 }
 
-const GIVE_UP_AFTER_MS = 60_000;
-const SHORTEST_RETRY_MS = 125;
-const FIRST_RETRY_MS = 250;
-const LONGEST_RETRY_MS = 5_000;
-/** Upper bound of a server's `retry`; a timer takes at most 2^31 - 1 ms. */
-const LONGEST_ASKED_MS = 30_000;
 /** Silence after which a connection is dead: two missed heartbeats (`EVENT_HEARTBEAT_MS`), and a margin. */
 const SILENCE_MS = 20_000;
 const MEDIA_TYPE = 'text/event-stream';
@@ -76,7 +71,7 @@ export async function* watchStream<Event>(
     if (failure === NOTHING_MORE) return;
     if (progress.isHeard) [failures, waitedMs] = [0, 0];
     if (waitedMs >= giveUpAfterMs) throw failure ?? new Error('The event stream ends again and again.');
-    const nextMs = Math.min(waitMs(failure, failures, progress), giveUpAfterMs - waitedMs);
+    const nextMs = Math.min(waitMs(failure, failures, progress.retryMs), giveUpAfterMs - waitedMs);
     waitedMs += nextMs;
     // An orderly end is not a lost connection.
     if (failure !== undefined) onConnection?.({ failure, waitMs: nextMs });
@@ -123,36 +118,4 @@ async function* readOnce<Event>(
     signal?.removeEventListener('abort', onAbort);
     connection.abort();
   }
-}
-
-/**
- * True if a retry is in vain: for each status below 500, except 408 (timeout), 425 (too early) and 429 (rate limit).
- */
-function isFinal({ status }: ProblemError): boolean {
-  return status < 500 && ![408, 425, 429].includes(status);
-}
-
-function waitMs(failure: unknown, failures: number, { retryMs }: Progress): number {
-  if (failure instanceof ProblemError && failure.retryAfterSeconds !== undefined) {
-    return Math.max(failure.retryAfterSeconds * 1_000, SHORTEST_RETRY_MS);
-  }
-  // An orderly end, as when a coordinator stops: the service has sent the delay in `retry`.
-  if (failure === undefined && failures === 0 && retryMs !== undefined) {
-    return Math.min(Math.max(retryMs, SHORTEST_RETRY_MS), LONGEST_ASKED_MS);
-  }
-  const longest = Math.min(FIRST_RETRY_MS * 2 ** Math.min(failures, 10), LONGEST_RETRY_MS);
-  return longest * (0.5 + Math.random() / 2);
-}
-
-async function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
-  let onAbort: () => void = () => undefined;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  // Not `withResolvers`: the npm package supports Node 20.
-  await new Promise<void>((resolve) => {
-    onAbort = resolve;
-    timer = setTimeout(resolve, milliseconds);
-    signal?.addEventListener('abort', onAbort, { once: true });
-  });
-  clearTimeout(timer);
-  signal?.removeEventListener('abort', onAbort);
 }

@@ -1,0 +1,69 @@
+import { ProblemError } from './problem-error.ts';
+
+/** Rejects after this total time of waiting for an unreachable service. */
+export const GIVE_UP_AFTER_MS = 60_000;
+const SHORTEST_RETRY_MS = 125;
+const FIRST_RETRY_MS = 250;
+const LONGEST_RETRY_MS = 5_000;
+/** Upper bound of a server's `retry`; a timer takes at most 2^31 - 1 ms. */
+const LONGEST_ASKED_MS = 30_000;
+
+/**
+ * True if a retry is in vain: for each status below 500, except 408 (timeout), 425 (too early) and 429 (rate limit).
+ */
+export function isFinal({ status }: ProblemError): boolean {
+  return status < 500 && ![408, 425, 429].includes(status);
+}
+
+/**
+ * The delay before the next attempt.
+ *
+ * @param failure undefined after an orderly end
+ * @param failures failures in succession before this one
+ * @param retryMs what the service asked for last in `retry`
+ */
+export function waitMs(failure: unknown, failures: number, retryMs?: number): number {
+  if (failure instanceof ProblemError && failure.retryAfterSeconds !== undefined) {
+    return Math.max(failure.retryAfterSeconds * 1_000, SHORTEST_RETRY_MS);
+  }
+  // An orderly end, as when a coordinator stops: the service has sent the delay in `retry`.
+  if (failure === undefined && failures === 0 && retryMs !== undefined) {
+    return Math.min(Math.max(retryMs, SHORTEST_RETRY_MS), LONGEST_ASKED_MS);
+  }
+  const longest = Math.min(FIRST_RETRY_MS * 2 ** Math.min(failures, 10), LONGEST_RETRY_MS);
+  return longest * (0.5 + Math.random() / 2);
+}
+
+export async function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  let onAbort: () => void = () => undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  // Not `withResolvers`: the npm package supports Node 20.
+  await new Promise<void>((resolve) => {
+    onAbort = resolve;
+    timer = setTimeout(resolve, milliseconds);
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
+  clearTimeout(timer);
+  signal?.removeEventListener('abort', onAbort);
+}
+
+/**
+ * Repeats a request until it succeeds. The wait is counted for each call.
+ *
+ * @throws the failure if a retry is in vain, the last one after `GIVE_UP_AFTER_MS` of waiting, the signal's reason
+ */
+export async function retried<T>(send: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  let waitedMs = 0;
+  for (let failures = 0; ; failures += 1) {
+    signal?.throwIfAborted();
+    try {
+      return await send();
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (waitedMs >= GIVE_UP_AFTER_MS || (error instanceof ProblemError && isFinal(error))) throw error;
+      const nextMs = Math.min(waitMs(error, failures), GIVE_UP_AFTER_MS - waitedMs);
+      waitedMs += nextMs;
+      await pause(nextMs, signal);
+    }
+  }
+}
