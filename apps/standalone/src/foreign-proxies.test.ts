@@ -192,27 +192,14 @@ async function restartBehind(
 }
 
 describe('agents behind programs that others wrote', () => {
-  const fronts = { nginx: startNginx, haproxy: startHaproxy };
-  const runs = new Map<string, Promise<Run>>();
-
-  // Both at once: they mostly wait for programs and agents.
-  beforeAll(() => {
-    if (missing !== null) return;
-    for (const [name, startFront] of Object.entries(fronts)) {
-      const run = restartBoth(startFront);
-      // The test that awaits this reports the failure.
-      run.catch(() => undefined);
-      runs.set(name, run);
-    }
-  });
-
-  afterAll(() => Promise.allSettled(runs.values()));
-
-  for (const name of Object.keys(fronts)) {
+  for (const [name, startFront] of [
+    ['nginx', startNginx],
+    ['haproxy', startHaproxy],
+  ] as const) {
     itWithProxies(
       `lose no check through squid, tinyproxy and ${name} while both gateways are restarted in turn`,
       async () => {
-        const { accepted, others, logs, port } = (await runs.get(name))!;
+        const { accepted, others, logs, port } = await restartBoth(startFront);
 
         expect(accepted).toBeGreaterThanOrEqual(SOME);
         expect(others).toEqual([]);
