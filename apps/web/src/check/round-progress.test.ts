@@ -23,6 +23,14 @@ function check(results: object, status = 'pending', type = 'traceroute'): CheckD
 }
 
 describe('rounds under way', () => {
+  it('call no target silent that answers late', () => {
+    const { hops, ...others } = traced(7, 4);
+    const late = { ...others, hops: hops.map((hop, index) => ({ ...hop, ...(index === 1 && { late: 2 }) })) };
+
+    expect(roundProgressOf(check({ a: { ...others, hops } }))!.text).toMatch(/, and none in the last 3 rounds\.$/);
+    expect(roundProgressOf(check({ a: late }))!.text).toMatch(/: 4 of 7 packets\.$/);
+  });
+
   it.each([
     [
       'both probes',

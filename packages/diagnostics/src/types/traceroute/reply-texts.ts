@@ -47,14 +47,14 @@ function interfaceText({ role, name, index, ip, mtu }: NonNullable<Reply['interf
 }
 
 interface RoundsResult {
-  readonly hops?: readonly Pick<Hop, 'hop' | 'responders' | 'rtts'>[] | undefined;
+  readonly hops?: readonly Pick<Hop, 'hop' | 'responders' | 'rtts' | 'late'>[] | undefined;
   readonly resolvedIp?: string | null | undefined;
   readonly targetHops?: readonly { readonly hop: number }[] | undefined;
 }
 
 /**
  * Number of packets at the end of the target's row without an answer; a router may have refused them. 0 if no row is
- * the target's.
+ * the target's, and if half or more may have got an answer after 4 s, which is no silence.
  */
 export function unansweredRounds({ hops = [], resolvedIp: target, targetHops }: RoundsResult): number {
   const last = targetHops?.at(-1);
@@ -62,5 +62,7 @@ export function unansweredRounds({ hops = [], resolvedIp: target, targetHops }: 
     last === undefined
       ? hops.findLast(({ responders }) => responders.some(({ ip }) => ip !== null && ip === target))
       : hops.find(({ hop }) => hop === last.hop);
-  return row === undefined ? 0 : row.rtts.length - 1 - row.rtts.findLastIndex((rtt) => rtt !== null);
+  if (row === undefined) return 0;
+  const unanswered = row.rtts.length - 1 - row.rtts.findLastIndex((rtt) => rtt !== null);
+  return 2 * (row.late ?? 0) >= unanswered ? 0 : unanswered;
 }

@@ -2,6 +2,7 @@ import { buildFinding, type FindingDraft } from '../../finding.ts';
 import { beginsOf, isExact, isOnLastLink, type Loss } from './begin.ts';
 import { provedBegins } from './proved-begins.ts';
 import { carriedTo, isLimitedRouter, lossyPaths, stepsToTarget } from './paths.ts';
+import { isLateRather, lateAt } from '../rounds/late.ts';
 import { outageOf } from '../rounds/outage.ts';
 import { withoutPause } from '../rounds/pause.ts';
 import { isChangedPath } from '../rounds/path-change.ts';
@@ -92,9 +93,22 @@ function routerText(step: Step): string {
   return step.routers.length < 2 ? stepText(step) : `hop ${step.hop}`;
 }
 
-/** Finding: answers of the target are missing, because of loss or of a limit of its answers. */
+/** Finding: answers of the target are missing, because of loss or of a limit of its answers, or came too late. */
 function unanswered(losses: readonly Loss[]): readonly FindingDraft[] {
   if (losses.length === 0) return [];
+  const late = lateText(losses);
+  const isAllLate = losses.every(({ trace, end }) => lateAt(trace, end.hop) >= end.lost);
+  const what = `Packets to the target are not all answered${late === undefined ? '' : ' in time'}, ${sharesOf(losses, 'misses')}`;
+  const causes = isAllLate ? '' : causesText(losses);
+  const text =
+    late === undefined
+      ? `${what}: they are ${causes}`
+      : `${what}. ${late}${isAllLate ? '' : ` The others are late, too, or ${causes}`}`;
+  return [buildFinding('loss_at_target', 'info', probeResultsOf(losses), text)];
+}
+
+/** What may have become of packets that got no answer, and what else tells about that. */
+function causesText(losses: readonly Loss[]): string {
   const traces = losses.map(({ trace }) => trace);
   const spaced = answersWhenSpaced(traces);
   const after =
@@ -104,8 +118,15 @@ function unanswered(losses: readonly Loss[]): readonly FindingDraft[] {
   const isLast = losses.every(isOnLastLink);
   const isTcp = traces.every(({ probeResult }) => probeResult.result.protocol === 'tcp');
   const advice = isTcp ? '' : ' A trace over tcp to an open port tells: limits of ICMP do not apply to its handshakes.';
-  const text = `Packets to the target are not all answered, ${sharesOf(losses, 'misses')}: they are lost on ${isLast ? 'its last link' : 'the way'}, or the target limits its answers, which all that ask it may share.${after}${isLast ? '' : ` ${beforeText(losses)}`}${advice}`;
-  return [buildFinding('loss_at_target', 'info', probeResultsOf(losses), text)];
+  return `lost on ${isLast ? 'its last link' : 'the way'}, or the target limits its answers, which all that ask it may share.${after}${isLast ? '' : ` ${beforeText(losses)}`}${advice}`;
+}
+
+/** Sentence: how many of the missing answers came, but too late to count; undefined for none. */
+function lateText(losses: readonly Loss[]): string | undefined {
+  const late = losses.reduce((sum, { trace, end }) => sum + Math.min(end.lost, lateAt(trace, end.hop)), 0);
+  if (late === 0) return undefined;
+  const lost = losses.reduce((sum, { end }) => sum + end.lost, 0);
+  return `${late === 1 ? 'One' : late} of the ${lost} missing answers came after more than four seconds, too late to count.`;
 }
 
 /** Sentence: whether answers of hops before the target are missing too, by loss or by limits. */
@@ -120,7 +141,9 @@ function beforeText(losses: readonly Loss[]): string {
 function rateLimited(traces: readonly Trace[], chance: number): readonly FindingDraft[] {
   const limited = traces.flatMap((trace) => {
     const steps = stepsToTarget(trace);
-    return steps.flatMap((step, index) => (isLimitedRouter(steps, index, chance) ? [{ trace, step }] : []));
+    return steps.flatMap((step, index) =>
+      isLimitedRouter(steps, index, chance) && !isLateRather(trace, step.hop, step.lost) ? [{ trace, step }] : [],
+    );
   });
   if (limited.length === 0) return [];
   const where = joinedPlaces(limited.map(({ step }) => routerText(step)));

@@ -100,3 +100,37 @@ describe('a target that stops answering during the rounds', () => {
     expect(found(untilEnd(kept, kept, '..!!.**.....'))[1]).toContain('fra-1 misses 20 %');
   });
 });
+
+describe('a target whose answers come after more than four seconds during the rounds', () => {
+  const late = (target: string, count: number) => {
+    const result = resultUntilEnd('.'.repeat(target.length), '.'.repeat(target.length), target, 'new');
+    const hops = result.hops!.map((hop) => (hop.hop === 3 ? { ...hop, late: count } : hop));
+    return found(summaryOf('traceroute', { 'fra-1': { ...result, hops } }));
+  };
+
+  it.each(['.....*************************', '..........*******.............'])('is not silent: %s', (target) => {
+    const lost = target.replaceAll('.', '').length;
+
+    expect(late(target, 0).join()).toMatch(/target_(stops|pauses)/);
+    expect(late(target, lost - 1)).toEqual([
+      expect.stringMatching(
+        new RegExp(
+          String.raw`^info loss_at_target: Packets to the target are not all answered in time, fra-1 misses \d+ %\. ${lost - 1} of the ${lost} missing answers came after more than four seconds, too late to count\. The others are late, too, or lost on `,
+        ),
+      ),
+    ]);
+  });
+
+  it('does not limit its answers if all missing ones came late, nor does a router', () => {
+    const result = resultUntilEnd('.'.repeat(12), '.***********', '.'.repeat(12), 'new');
+    const codes = (count: number) => {
+      const hops = result.hops!.map((hop) => (hop.hop === 2 && count > 0 ? { ...hop, late: count } : hop));
+      return summaryOf('traceroute', { 'fra-1': { ...result, hops } }).findings.map(({ code }) => code);
+    };
+
+    expect(codes(0)).toEqual(['rate_limited_hop']);
+    expect(codes(10)).toEqual([]);
+    expect(late('.....*******', 7).join()).toContain('7 of the 7 missing answers came after more than four seconds');
+    expect(late('.....*******', 7).join()).not.toContain('limits');
+  });
+});

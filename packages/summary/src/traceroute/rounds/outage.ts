@@ -3,6 +3,7 @@ import { groupBy } from '../../probe-result.ts';
 import { thresholds } from '../../thresholds.ts';
 import { listed } from '../../words.ts';
 import { lastAlive } from './alive.ts';
+import { isLateRather } from './late.ts';
 import { mayBeStarved } from './starved.ts';
 import { lastOf, targetHopsOf } from './path-change.ts';
 import { chanceOfMore } from '../../chance.ts';
@@ -42,6 +43,7 @@ export function outageOf(trace: Trace, all: readonly Trace[]): Outage | undefine
   const answers = answersOf(row, flow.hops[hop - 1] ?? []);
   const unanswered = answers.length - 1 - answers.lastIndexOf(true);
   if (unanswered < thresholds.outage.refused || unanswered >= Math.min(answers.length, rounds)) return undefined;
+  if (isLateRather(trace, hop, unanswered)) return undefined;
   const share = unanswered / rounds;
   const refusal = refusalIn(trace, hops, hop, share);
   const span = [rounds - unanswered, rounds] as const;

@@ -4,6 +4,7 @@ import { listed } from '../../words.ts';
 import { chanceOfMore } from '../../chance.ts';
 import { stepText, targetIndex, tracesOf, type Step, type Trace } from '../trace.ts';
 import { lastAlive, spanIn, type Span } from './alive.ts';
+import { isLateRather } from './late.ts';
 import { isChangedPath } from './path-change.ts';
 import { mayBeStarved } from './starved.ts';
 
@@ -35,6 +36,7 @@ export function pauseOf(trace: Trace, all: readonly Trace[]): Pause | undefined 
   if (refused > 0 || rtts.length !== rounds) return undefined;
   const span = longestGap(rtts);
   if (span === undefined || !isProved(rtts, span, all.length) || mayBeStarved(trace, span, all)) return undefined;
+  if (isLateRather(trace, hop, span[1] - span[0])) return undefined;
   const alive = lastAlive(trace, hop, span, rounds);
   return { trace, from: span[0] + 1, to: span[1], rounds, alive };
 }
