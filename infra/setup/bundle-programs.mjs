@@ -37,8 +37,8 @@ const PROGRAMS = {
 
 /** All that a bundle can be made of. */
 const INPUTS = [
-  'apps/*/{src,serve}/**/*.ts',
-  'packages/*/src/**/*.ts',
+  'apps/*/{src,serve}/**/*.{ts,json}',
+  'packages/*/src/**/*.{ts,json}',
   '{apps,packages}/*/package.json',
   'pnpm-lock.yaml',
   'infra/setup/bundle-programs.mjs',

@@ -117,6 +117,15 @@ describe('bundle-programs.mjs, in a copy of the checkout', () => {
     expect(usage()).toBe('kept\n');
   });
 
+  it('follows a change of data, which a bundle contains', () => {
+    writeFileSync(join(dist, 'main.js'), 'console.log("kept");');
+    writeFileSync(join(copy, 'apps/standalone/src/data.json'), '{}');
+
+    bundle();
+
+    expect(usage()).toContain('how many other probes');
+  });
+
   it('makes a file again that somebody has removed', () => {
     rmSync(join(dist, 'reaper-process.js'));
 
