@@ -28,6 +28,8 @@ export type Creation =
       readonly probes: readonly string[];
       /** Number of these probes that get no job, because they are offline or stopping. */
       readonly offline: number;
+      /** Locations of the request without a probe that can run the check now; absent if there are none. */
+      readonly emptyLocations?: readonly string[];
     }
   /** Unknown probe names, or invalid locations. */
   | { readonly created: false; readonly reason: 'invalid'; readonly errors: readonly InputError[] }

@@ -93,7 +93,9 @@ async function createCheck(
     return { created: false, reason: 'not-admitted' };
   }
   counters.checksCreated += 1;
-  return { created: true, checkId: id, probes: [...selection.probes], offline: selection.offline.size };
+  const { probes, offline, emptyLocations } = selection;
+  const empty = emptyLocations === undefined ? {} : { emptyLocations };
+  return { created: true, checkId: id, probes: [...probes], offline: offline.size, ...empty };
 }
 
 /**

@@ -12,3 +12,13 @@ it.each([
 
   expect(startMessage('tcp', { probes, offline })).toBe(text);
 });
+
+it('a check of which some locations have no probe is confirmed with these', () => {
+  const confirmed = (...emptyLocations: readonly string[]): string =>
+    startMessage('ping', { probes: ['fra-1'], offline: 0, emptyLocations });
+
+  expect(confirmed('Japan')).toBe('The ping check runs from one probe; no probe at "Japan" can run it.');
+  expect(confirmed('jp', 'de+AS\n1')).toBe(
+    String.raw`The ping check runs from one probe; no probe at "jp" or "de+AS\u{a}1" can run it.`,
+  );
+});

@@ -1,11 +1,18 @@
+import { escapeText } from '@vantage/contract';
+
 import type { Creation } from '../../checks/checks.ts';
 
 type Created = Extract<Creation, { readonly created: true }>;
 
-/** How many probes run a new check, and how many of the chosen ones cannot. */
-export function startMessage(type: string, { probes, offline }: Pick<Created, 'probes' | 'offline'>): string {
+/** How many probes run a new check, how many of the chosen ones cannot, and which of the locations have none. */
+export function startMessage(
+  type: string,
+  { probes, offline, emptyLocations = [] }: Pick<Created, 'probes' | 'offline' | 'emptyLocations'>,
+): string {
   const absent = offline === 0 ? '' : `; ${count(offline)} ${offline === 1 ? 'is' : 'are'} not available`;
-  return `The ${type} check runs from ${count(probes.length - offline)}${absent}.`;
+  const places = emptyLocations.map((text) => `"${escapeText(text, 80)}"`).join(' or ');
+  const without = places === '' ? '' : `; no probe at ${places} can run it`;
+  return `The ${type} check runs from ${count(probes.length - offline)}${absent}${without}.`;
 }
 
 function count(probes: number): string {

@@ -248,6 +248,31 @@ describe('selection by location', () => {
   });
 });
 
+describe('locations of which only some have a probe', () => {
+  const known = [
+    probe('a'),
+    probe('b', { countryCode: 'FR', offline: true }),
+    probe('c', { countryCode: 'JP', types: ['dns'] }),
+    probe('d', { countryCode: 'US', degraded: true }),
+  ];
+
+  it.each<[readonly string[], readonly string[] | undefined]>([
+    [['DE', 'US'], undefined],
+    [['DE', 'BR'], ['BR']],
+    [
+      ['France', 'de', 'jp', 'Brazil'],
+      ['France', 'jp', 'Brazil'],
+    ],
+  ])('names those without one that can run the check: %j', (locations, emptyLocations) => {
+    expect(selectProbes(known, { type: 'ping', limit: 10, locations })).toEqual({
+      selected: true,
+      probes: locations.includes('US') ? ['a', 'd'] : ['a'],
+      offline: new Map(),
+      ...(emptyLocations === undefined ? {} : { emptyLocations }),
+    });
+  });
+});
+
 describe('selection by name', () => {
   const known = [
     probe('a'),

@@ -25,6 +25,8 @@ export type Selection =
       readonly probes: readonly string[];
       /** Named probes that cannot take a job now, each with the reason. */
       readonly offline: ReadonlyMap<string, string>;
+      /** Locations of the request without a probe that can run the check now; absent if there are none. */
+      readonly emptyLocations?: readonly string[];
     }
   | { readonly selected: false; readonly reason: 'invalid'; readonly errors: readonly InputError[] }
   | { readonly selected: false; readonly reason: 'no-probe'; readonly detail: string };
@@ -56,7 +58,9 @@ export function createProbeSelector(): ProbeSelector {
     if (selected.length === 0) {
       return { selected: false, reason: 'no-probe', detail: whyNone(known, found.inPlaces(), request) };
     }
-    return { selected: true, probes: selected, offline: new Map() };
+    const emptyLocations = texts.filter((_, index) => !found.pool.sizes.has(index));
+    const empty = emptyLocations.length === 0 ? {} : { emptyLocations };
+    return { selected: true, probes: selected, offline: new Map(), ...empty };
   };
   return { select, find: (known, ids) => ids.flatMap((id) => pools.byId(known).get(id) ?? []) };
 }
