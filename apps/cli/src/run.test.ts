@@ -20,6 +20,7 @@ describe('what the program writes', () => {
   /** While true, requests for event streams get no response. */
   let isHeld = false;
   let onHeld = (): void => undefined;
+  let message = HOSTILE;
   /** Replaces fields of the result. */
   let replaced: object = {};
 
@@ -39,7 +40,7 @@ describe('what the program writes', () => {
       authorizations.push(headers.authorization);
       paths.push(url);
       response.setHeader('Content-Type', 'application/json');
-      if (method === 'POST') response.end(JSON.stringify({ checkId: HOSTILE, status: 'pending', message: HOSTILE }));
+      if (method === 'POST') response.end(JSON.stringify({ checkId: HOSTILE, status: 'pending', message }));
       else if (url.includes('/compare/')) response.end(JSON.stringify(comparison));
       else if (url.includes('/summary')) response.end(JSON.stringify(summary));
       else if (url.includes('/results'))
@@ -140,6 +141,19 @@ describe('what the program writes', () => {
 
     expect(JSON.parse(output)).toMatchObject({ testId: HOSTILE });
     expect([errors, status]).toEqual(['', 0]);
+  });
+
+  it('says which of the locations have no probe', async () => {
+    message = `The http check runs from one probe; no probe at "${HOSTILE}" can run it.`;
+    try {
+      const { output, errors, status } = await written(['http', 'https://example.com', '--from', 'de,jp', '--json']);
+
+      expect(errors).toMatch(/^The http check runs from one probe; no probe at ".+" can run it\.\n$/);
+      expect(errors).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
+      expect([JSON.parse(output), status]).toMatchObject([{ type: 'http' }, 0]);
+    } finally {
+      message = HOSTILE;
+    }
   });
 
   it('has the differences of two checks, and says by its status that there are some', async () => {

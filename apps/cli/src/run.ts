@@ -117,8 +117,9 @@ async function execute(command: Query, { client, screen, started }: Execution, o
     complain(escapeLines(fileFault));
     return exitStatus.invalid;
   }
-  const { checkId } = await client.startCheck(request, { signal });
+  const { checkId, message } = await client.startCheck(request, { signal });
   started(checkId);
+  if (message.includes('; no probe at ')) complain(escapeText(message, 2_000));
   return follow({ checkId, request }, command.settings, client, screen, options);
 }
 
