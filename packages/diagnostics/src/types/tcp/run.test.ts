@@ -102,7 +102,7 @@ describe('a tcp check', () => {
     expect(problemsOf(outcome)).toEqual([]);
   });
 
-  it('ends with what it has at the deadline', async () => {
+  it('calls no port filtered if its time ends before that of the first handshake', async () => {
     const { port, close } = await silentPort();
     const deadline = new AbortController();
     // Called before the first handshake, which is in progress in the next turn.
@@ -111,10 +111,24 @@ describe('a tcp check', () => {
     const outcome = await runTcp(params(port), testContext({ signal: deadline.signal, emitPartial }));
     await close();
 
-    expect(outcome).toMatchObject({ result: 'timeout', state: 'filtered', rt: null, resolvedIp: '127.0.0.1' });
-    expect(outcome.error).toMatchObject({ code: 'timed_out', phase: 'connect', source: 'network' });
-    expect(outcome.attempts).toHaveLength(1);
+    expect(outcome).toMatchObject({ result: 'timeout', rt: null, resolvedIp: '127.0.0.1', attempts: [] });
+    expect(outcome.error).toMatchObject({ code: 'probe_timeout', source: 'probe' });
+    expect(outcome).not.toHaveProperty('state');
     expect(problemsOf(outcome)).toEqual([]);
+  });
+
+  it('counts no handshake as lost that its deadline ends', async () => {
+    const { port } = await listen();
+    const deadline = new AbortController();
+    let shown = 0;
+    // The third state has two handshakes; the next one is in progress after the current callback.
+    const emitPartial = (): void => {
+      if ((shown += 1) === 3) queueMicrotask(() => deadline.abort());
+    };
+
+    const outcome = await runTcp(params(port), testContext({ signal: deadline.signal, emitPartial }));
+
+    expect(outcome).toMatchObject({ result: 'success', state: 'open', attempts: [{ error: null }, { error: null }] });
   });
 
   it('makes no connection when it was aborted before it began', async () => {

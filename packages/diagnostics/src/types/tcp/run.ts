@@ -40,10 +40,19 @@ export async function runTcp(params: ParamsOf<Tcp>, context: DiagnosticContext<T
   show();
   while (attempts.length < options.attempts && !context.signal.aborted && attempts.at(-1)?.held === undefined) {
     const made = await attempt(admission.target, port, dialogue, timeoutOf(params) ?? ATTEMPT_TIMEOUT_MS, context);
+    if (isCut(made, params, context)) break;
     attempts.push(made);
     if (made.held === undefined) show();
   }
   return outcome(admission.target, port, attempts);
+}
+
+/**
+ * True if the time of the check ended before that of the handshake: its silence proves nothing. The run of a module has
+ * no time other than that of its handshake.
+ */
+function isCut({ row: { error } }: Attempt, params: ParamsOf<Tcp>, { signal }: DiagnosticContext<Tcp>): boolean {
+  return signal.aborted && error?.code === 'timed_out' && timeoutOf(params) === undefined;
 }
 
 async function admit(
@@ -65,6 +74,14 @@ function notStarted(failure: Failure, port: number): Outcome<Tcp> {
   return { result: outcomeOf(failure), rt: null, resolvedIp: null, error: failure, port };
 }
 
+/** No failure of the target: the resolution of its name may have taken the time of the check. */
+const TOO_LATE: Failure = {
+  code: 'probe_timeout',
+  phase: 'connect',
+  source: 'probe',
+  message: 'Too little of the time of the check was left to await the answer to a SYN.',
+};
+
 function rowsOf(attempts: readonly Attempt[]): Row[] {
   return attempts.map(({ row }) => row);
 }
@@ -72,6 +89,7 @@ function rowsOf(attempts: readonly Attempt[]): Row[] {
 function outcome(target: Target, port: number, attempts: readonly Attempt[]): Outcome<Tcp> {
   const rows = rowsOf(attempts);
   const common = { ...addressFields(target), port, attempts: rows };
+  if (attempts.length === 0) return { result: 'timeout', rt: null, error: TOO_LATE, ...common };
   const open = rows.find((row) => row.error === null);
   const refused = attempts.find(({ icmp }) => icmp !== null);
   const held = attempts.at(-1)?.held;
