@@ -96,7 +96,7 @@ export function AddressFacts({ result }: { readonly result: FieldsOf<'info'> }):
         ['Place', [...new Set(place)].join(', ')],
         ['Time zone', typeof result.timezone === 'string' ? <Dotted text={result.timezone} /> : null],
         ['Coordinates', typeof result.latitude === 'number' ? `${result.latitude}, ${result.longitude}` : null],
-        ['All addresses', (result.addresses ?? []).length > 1 ? result.addresses!.join(', ') : null],
+        ['Addresses', (result.addresses ?? []).length > 1 ? result.addresses!.join(', ') : null],
       ]}
     />
   );

@@ -10,8 +10,7 @@ export const MAX_LISTED_ADDRESSES = 32;
 export const addressesField = {
   addresses: Type.Array(addressSchema, {
     maxItems: MAX_RESULT_ADDRESSES,
-    description:
-      'Addresses that the name resolved to, in the order of the answers; absent if there is only one. `resolvedIp` alone was measured.',
+    description: `The first ${MAX_RESULT_ADDRESSES} addresses that the name resolved to, in the order of the answers; absent if there is only one. \`resolvedIp\` alone was measured.`,
   }),
 };
 

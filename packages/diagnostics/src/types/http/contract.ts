@@ -241,8 +241,7 @@ export const http = defineCheckType({
     },
     addresses: Type.Array(addressSchema, {
       maxItems: MAX_LISTED_ADDRESSES,
-      description:
-        'Addresses that the name resolved to, in the order of the answers; `resolvedIp` is the measured one.',
+      description: `The first ${MAX_LISTED_ADDRESSES} addresses that the name resolved to, in the order of the answers; \`resolvedIp\` is the measured one.`,
     }),
     deadAddresses: Type.Array(deadAddress, {
       maxItems: MAX_DEAD_ADDRESSES,

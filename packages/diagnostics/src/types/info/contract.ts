@@ -15,7 +15,7 @@ export const info = defineCheckType({
     ip: addressSchema,
     addresses: Type.Array(addressSchema, {
       maxItems: MAX_LISTED_ADDRESSES,
-      description: 'Every address of the name, in the order of the answers; `ip` is one of them.',
+      description: `The addresses of the name, of one family if it was chosen, in the order of the answers: the first ${MAX_LISTED_ADDRESSES}.`,
     }),
     hostname: nullable(Type.String({ maxLength: 256, description: 'The name of `ip` (PTR record).' })),
     hostnameVerified: nullable(
