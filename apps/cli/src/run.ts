@@ -20,7 +20,7 @@ import { meLines, probeLines } from './lists/lists.ts';
 import { runMonitors } from './monitors/run-monitors.ts';
 import { serviceFault, withScheme } from './faults/service-fault.ts';
 import { tableColumns } from './table-columns.ts';
-import { watchCheck } from './watch-check.ts';
+import { hasEmptyLocations, watchCheck } from './watch-check.ts';
 
 export interface CliOptions {
   readonly config: Config;
@@ -119,7 +119,7 @@ async function execute(command: Query, { client, screen, started }: Execution, o
   }
   const { checkId, message } = await client.startCheck(request, { signal });
   started(checkId);
-  if (message.includes('; no probe at ')) complain(escapeText(message, 2_000));
+  if (hasEmptyLocations(message)) complain(escapeText(message, 2_000));
   return follow({ checkId, request }, command.settings, client, screen, options);
 }
 

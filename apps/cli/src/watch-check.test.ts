@@ -17,7 +17,8 @@ async function watched(answers: readonly (string | Error)[], lines: number, json
       asked.push(request);
       const answer = answers[next++] ?? 'success';
       if (typeof answer !== 'string') throw answer;
-      return { checkId: answer };
+      const none = JSON.stringify(request).includes('"jp"') ? '; no probe at "jp\u001B" can run it' : '';
+      return { checkId: answer, message: `The ping check runs from 2 probes${none}.` };
     },
     results: async (checkId: string) => {
       const { probes = ['fra-1', 'nyc-1'] } = asked.at(-1) as { readonly probes?: readonly string[] };
@@ -50,6 +51,16 @@ describe('a watched check', () => {
     expect(written[0]).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ {2}up {8}It answers\.\S+$/);
     expect(written[0]).not.toContain('\u001B');
     expect(status).toBe(1);
+  });
+
+  it('says at the first run which of the locations have no probe', async () => {
+    const { complaints, written } = await watched([], 3, false, { locations: ['de', 'jp'] });
+
+    expect(written).toHaveLength(2);
+    expect(complaints).toEqual([
+      expect.stringMatching(/Z {2}The ping check runs .* no probe at "jp\S+" can run it\.$/),
+    ]);
+    expect(complaints[0]).not.toContain('\u001B');
   });
 
   it('is one JSON document per line where that is asked for', async () => {

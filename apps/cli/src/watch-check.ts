@@ -60,9 +60,10 @@ export async function watchCheck(options: WatchOptions): Promise<number> {
 
 async function runOnce(
   request: WatchOptions['request'],
-  { json, client, write, signal }: WatchOptions,
+  { json, client, write, complain, signal }: WatchOptions,
 ): Promise<CheckOf<CheckTypeName>> {
-  const { checkId } = await client.startCheck(request, { signal });
+  const { checkId, message } = await client.startCheck(request, { signal });
+  if (hasEmptyLocations(message)) complain(`${clock()}  ${escapeText(message, 2_000)}`);
   const check = await completed(checkId, { client, signal, endsWithStream: endsWithStream(request) });
   if (json) write(jsonText(check, 0));
   else {
@@ -97,4 +98,9 @@ function clock(): string {
 function messageOf(error: unknown): string {
   if (!Error.isError(error)) return escapeText(String(error), 2_000);
   return escapeText(Error.isError(error.cause) ? `${error.message}: ${causeOf(error).message}` : error.message, 2_000);
+}
+
+/** Whether the service says that some of the locations have no probe: the results are those of the others alone. */
+export function hasEmptyLocations(message: string): boolean {
+  return message.includes('; no probe at ');
 }

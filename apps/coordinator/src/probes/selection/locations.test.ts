@@ -366,6 +366,17 @@ describe('a name that means nothing', () => {
     );
   });
 
+  it('is not compared with other names if it is a probe', () => {
+    const there = [probe('fra-1', 'DE', 'Frankfurt', { datacenter: 'FRA', tags: ['fra'] })];
+
+    expect(readLocations(['fra', 'fra-1', 'fra-2'], there)).toMatchObject({
+      errors: [
+        { path: '/locations/1', message: '"fra-1" is a probe, no location: name it in `probes`' },
+        { path: '/locations/2', message: expect.stringContaining('is no name that this service knows') },
+      ],
+    });
+  });
+
   it('is named with its control characters visible, and each of them is', () => {
     const read = readLocations(['Japan', 'de+xq\u202e', 'zq'], records);
 

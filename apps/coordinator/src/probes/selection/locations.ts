@@ -40,7 +40,9 @@ export function readLocations(texts: readonly string[], known: readonly ProbeRec
     return terms.map((written) => {
       const term = readTerm(written, known);
       // Finding the nearest name takes milliseconds, so it is done once per request.
-      if (term.unknown === 'name') {
+      if (term.unknown === 'name' && known.some(({ id }) => id === written.trim())) {
+        errors.push({ path, message: `"${written.trim()}" is a probe, no location: name it in \`probes\`` });
+      } else if (term.unknown === 'name') {
         errors.push({ path, message: unknownTerm(written, errors.length === 0 ? known : undefined) });
       } else if (term.unknown !== undefined) {
         errors.push({ path, message: stateWithoutCities(written) });
