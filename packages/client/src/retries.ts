@@ -11,7 +11,7 @@ const LONGEST_ASKED_MS = 30_000;
 /**
  * True if a retry is in vain: for each status below 500, except 408 (timeout), 425 (too early) and 429 (rate limit).
  */
-export function isFinal({ status }: ProblemError): boolean {
+export function isPermanent({ status }: ProblemError): boolean {
   return status < 500 && ![408, 425, 429].includes(status);
 }
 
@@ -34,7 +34,7 @@ export function waitMs(failure: unknown, failures: number, retryMs?: number): nu
   return longest * (0.5 + Math.random() / 2);
 }
 
-export async function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+export async function delay(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   let onAbort: () => void = () => undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   // Not `withResolvers`: the npm package supports Node 20.
@@ -60,10 +60,10 @@ export async function retried<T>(send: () => Promise<T>, signal: AbortSignal | u
       return await send();
     } catch (error) {
       signal?.throwIfAborted();
-      if (waitedMs >= GIVE_UP_AFTER_MS || (error instanceof ProblemError && isFinal(error))) throw error;
+      if (waitedMs >= GIVE_UP_AFTER_MS || (error instanceof ProblemError && isPermanent(error))) throw error;
       const nextMs = Math.min(waitMs(error, failures), GIVE_UP_AFTER_MS - waitedMs);
       waitedMs += nextMs;
-      await pause(nextMs, signal);
+      await delay(nextMs, signal);
     }
   }
 }

@@ -1,6 +1,6 @@
 import { readEvents, type StreamEvent } from './read-events.ts';
 import { problemError, ProblemError } from './problem-error.ts';
-import { GIVE_UP_AFTER_MS, isFinal, pause, waitMs } from './retries.ts';
+import { delay, GIVE_UP_AFTER_MS, isPermanent, waitMs } from './retries.ts';
 
 export interface StreamOptions {
   readonly signal?: AbortSignal;
@@ -65,7 +65,7 @@ export async function* watchStream<Event>(
       }
     } catch (error) {
       signal?.throwIfAborted();
-      if (error instanceof ProblemError && isFinal(error)) throw error;
+      if (error instanceof ProblemError && isPermanent(error)) throw error;
       failure = error;
     }
     if (failure === NOTHING_MORE) return;
@@ -75,7 +75,7 @@ export async function* watchStream<Event>(
     waitedMs += nextMs;
     // An orderly end is not a lost connection.
     if (failure !== undefined) onConnection?.({ failure, waitMs: nextMs });
-    await pause(nextMs, signal);
+    await delay(nextMs, signal);
   }
 }
 

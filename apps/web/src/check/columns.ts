@@ -3,7 +3,6 @@ import { answeringRecords } from '@vantage/diagnostics/reply-texts';
 import { duration, percent } from '../format.ts';
 import { wordOf } from '../words.ts';
 import { phasesOf, type Timings } from '../phases.ts';
-import type { FieldsOf } from '../views/types.ts';
 import type { Result } from './use-check.ts';
 
 /** A column of the probe table. */
@@ -150,9 +149,7 @@ function redirectMs(result: Result): number {
 }
 
 function answersOf(result: Result): readonly string[] {
-  return answeringRecords(result as unknown as Pick<FieldsOf<'dns'>, 'queryName' | 'canonicalName' | 'answers'>).map(
-    ({ data }) => data,
-  );
+  return answeringRecords(result as unknown as Parameters<typeof answeringRecords>[0]).map(({ data }) => data);
 }
 
 function hopsOf(result: Result): number | undefined {
