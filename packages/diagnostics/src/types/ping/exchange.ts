@@ -26,6 +26,8 @@ const SEND_TIMEOUT_MS = 100;
  * Wait for a reply after an ICMP error: a network that duplicates a packet may deliver one copy and refuse the other.
  */
 const AFTER_ERROR_MS = 200;
+/** A packet counts as lost at the end of the check if its reply was awaited for this share of the usual time. */
+const LEAST_WAIT_SHARE = 0.5;
 
 /**
  * Sends the packets of a ping check at an interval and collects replies, until no further reply is expected, the check
@@ -94,6 +96,7 @@ class PingSession {
     this.onProgress = () => undefined;
     if (this.isHanging()) this.state.failure ??= interrupted('The packet process did not answer.');
     this.state.stalledMs = this.clock.stalledMs();
+    this.cutAwaited();
     this.clock.stop();
     this.isOver = true;
     return this.state;
@@ -101,6 +104,13 @@ class PingSession {
 
   private doubtAwaited(): void {
     for (const packet of this.state.packets) packet.isDoubtful ||= !isSettled(packet) && this.isAwaited(packet);
+  }
+
+  /** Notes the packets that the end of the check left too little time for a reply: their silence proves nothing. */
+  private cutAwaited(): void {
+    const nowMs = this.clock.now();
+    const leastMs = LEAST_WAIT_SHARE * longestWaitMs(this.state);
+    for (const packet of this.state.packets) packet.isCut = !isSettled(packet) && nowMs - packet.awaitedMs < leastMs;
   }
 
   private isAwaited({ sentMs, awaitedMs }: SentPacket): boolean {
@@ -149,7 +159,15 @@ class PingSession {
 
   private send(seq: number): void {
     const { plan, clock, socket, state } = this;
-    const sent: SentPacket = { seq, awaitedMs: clock.now(), sentMs: null, replies: [], isDoubtful: false, icmp: null };
+    const sent: SentPacket = {
+      seq,
+      awaitedMs: clock.now(),
+      sentMs: null,
+      replies: [],
+      isDoubtful: false,
+      isCut: false,
+      icmp: null,
+    };
     state.packets.push(sent);
     const request = echoRequest(plan.target.family, socket.identifier, onWire(plan, seq), plan.payload);
     clock.owed(socket.send(request, plan.target.address, plan.ttl, { dscp: plan.dscp })).then(
@@ -268,13 +286,17 @@ function replyWaitMs({ packets }: Exchange, clock: ProbeClock): number {
   if (packets.every(isSettled)) {
     return Math.max(...packets.map(({ icmp }) => icmp?.readMs ?? 0)) + AFTER_ERROR_MS - clock.now();
   }
+  const waitMs = longestWaitMs({ packets });
+  return Math.max(0, ...packets.map(({ awaitedMs }) => awaitedMs)) + waitMs - clock.now();
+}
+
+/** Milliseconds for which the reply to a packet is awaited, by the round trips of others. */
+function longestWaitMs({ packets }: Pick<Exchange, 'packets'>): number {
   const rtts = packets.flatMap(({ sentMs, replies }) => {
     const first = replies[0];
     return sentMs === null || first === undefined ? [] : [first.receivedMs - sentMs];
   });
-  const waitMs =
-    rtts.length === 0 || packets.some(({ sentMs }) => sentMs === null)
-      ? REPLY_TIMEOUT_MS
-      : Math.min(REPLY_TIMEOUT_MS, Math.max(MIN_WAIT_MS, WAIT_RTTS * Math.max(...rtts)));
-  return Math.max(0, ...packets.map(({ awaitedMs }) => awaitedMs)) + waitMs - clock.now();
+  return rtts.length === 0 || packets.some(({ sentMs }) => sentMs === null)
+    ? REPLY_TIMEOUT_MS
+    : Math.min(REPLY_TIMEOUT_MS, Math.max(MIN_WAIT_MS, WAIT_RTTS * Math.max(...rtts)));
 }

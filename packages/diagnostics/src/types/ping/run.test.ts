@@ -651,6 +651,22 @@ describe('ping', () => {
     expect(fake.sent).toHaveLength(1);
   });
 
+  it.each([0, 600])('calls nothing lost whose reply had no time to come: %i ms', async (budgetMs) => {
+    const { signal } = new AbortController();
+    const packets = fakePackets(() => []);
+    const outcome = await virtualPing({ packets, budgetMs, signal }, { count: 1 });
+
+    expect(outcome).toMatchObject({ result: 'timeout', error: { code: 'probe_timeout' }, pingCount: 0, loss: null });
+  });
+
+  it('counts the packets that had the time if the last one had not', async () => {
+    const { signal } = new AbortController();
+    const packets = fakePackets((sent, number) => (number === 1 ? [reply(sent, 1)] : []));
+    const outcome = await virtualPing({ packets, budgetMs: 1_350, signal }, { count: 3, interval: 500 });
+
+    expect(outcome).toMatchObject({ result: 'success', pingCount: 2, pingCompleted: 1, loss: 0.5 });
+  });
+
   it('sends no packets in a bunch after a stall of the machine', async () => {
     const sentMs: number[] = [];
     const { outcome } = await pingOver(

@@ -90,11 +90,23 @@ function outcome(state: Exchange, target: Target, fields: Fields, context: Diagn
   const error =
     state.failure ??
     commonestError(state, target, context) ??
-    (fields.pingCount === 0 && fields.packetsLeftOut !== undefined
-      ? interrupted(STOOD_STILL)
+    (fields.pingCount === 0
+      ? uncounted(fields)
       : timedOut('response', state.corrupted > 0 ? ALL_DAMAGED : 'No packet was answered in time.'));
-  return { result: outcomeOf(error), error, ...fields };
+  return { result: error === TOO_LATE ? 'timeout' : outcomeOf(error), error, ...fields };
 }
+
+/** Why no packet counts: not for the silence of the target. */
+function uncounted({ packetsLeftOut }: Fields): Failure {
+  return packetsLeftOut === undefined ? TOO_LATE : interrupted(STOOD_STILL);
+}
+
+const TOO_LATE: Failure = {
+  code: 'probe_timeout',
+  phase: 'response',
+  source: 'probe',
+  message: 'Too little of the time of the check was left to await a reply.',
+};
 
 const ALL_DAMAGED = 'Every reply that came in time was damaged, or of another length than what was sent.';
 

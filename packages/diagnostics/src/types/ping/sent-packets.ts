@@ -49,6 +49,8 @@ export interface SentPacket {
    * whether the packet counts.
    */
   isDoubtful: boolean;
+  /** True if the check ended before a reply could be expected. */
+  isCut: boolean;
   /**
    * The first ICMP error about the packet; `hopLimit` is the TTL with which the error arrived, `readMs` when the agent
    * read it.
@@ -68,10 +70,14 @@ export interface Exchange {
   failure: Failure | null;
 }
 
-/** True for a packet that does not count: not reported as sent, or its reply may be lost or has no true time. */
-export function isLeftOut({ sentMs, isDoubtful, replies, icmp }: SentPacket): boolean {
+/**
+ * True for a packet that does not count: not reported as sent, or its reply may be lost, may still come, or has no true
+ * time.
+ */
+export function isLeftOut({ sentMs, isDoubtful, isCut, replies, icmp }: SentPacket): boolean {
   if (sentMs === null) return true;
   const [reply] = replies;
+  if (isCut) return true;
   return isDoubtful && (reply === undefined ? icmp === null : reply.clock === 'process');
 }
 
