@@ -126,8 +126,7 @@ export const ping = defineCheckType({
     ),
     packets: Type.Array(packetRow, {
       maxItems: 16 + MAX_DUPLICATE_ROWS,
-      description:
-        'One row per packet, with a null rtt if it was lost, and one more per duplicate; while the check runs, none yet for packets that are still awaited.',
+      description: `One row per packet, with a null rtt if it was lost, and one more per duplicate, ${MAX_DUPLICATE_ROWS} at most; while the check runs, none yet for packets that are still awaited.`,
     }),
     clock: nullable(
       Type.Enum(['kernel', 'process'], {

@@ -9,9 +9,20 @@ import { addressBytes, addressText } from '@vantage/contract/address';
 import { echoRequest, parseIcmp, type EchoReply, type IcmpError } from '../../sockets/wire/icmp.ts';
 import { REPLY_TIMEOUT_MS } from './contract.ts';
 import { isTelling, matchPayload } from './payload.ts';
-import { onWire, quotedPacket, sentAs, type Exchange, type ExchangePlan, type SentPacket } from './sent-packets.ts';
+import {
+  isInTime,
+  onWire,
+  quotedPacket,
+  sentAs,
+  type Exchange,
+  type ExchangePlan,
+  type SentPacket,
+} from './sent-packets.ts';
 
-/** Limit of stored replies per packet: the answer, and as many duplicates as a result lists (`MAX_DUPLICATE_ROWS`). */
+/**
+ * Limit of stored replies per packet: the answer, and as many duplicates as a result lists (`MAX_DUPLICATE_ROWS`).
+ * Others are only counted.
+ */
 const MAX_REPLIES = 17;
 /** After the last packet, replies are awaited for this multiple of the longest RTT. */
 const WAIT_RTTS = 4;
@@ -167,6 +178,7 @@ class PingSession {
       isDoubtful: false,
       isCut: false,
       icmp: null,
+      unlisted: { duplicates: 0, late: 0 },
     };
     state.packets.push(sent);
     const request = echoRequest(plan.target.family, socket.identifier, onWire(plan, seq), plan.payload);
@@ -220,7 +232,10 @@ class PingSession {
     if (sent.replies.length === 0 && sent.seq < this.highestAnswered) state.reordered += 1;
     this.highestAnswered = Math.max(this.highestAnswered, sent.seq);
     const { receivedMs, clock, hopLimit, from } = packet;
-    if (sent.replies.length < MAX_REPLIES) sent.replies.push({ receivedMs, clock, hopLimit, from });
+    const received = { receivedMs, clock, hopLimit, from };
+    if (sent.replies.length < MAX_REPLIES) sent.replies.push(received);
+    else if (isInTime(sent, received)) sent.unlisted.duplicates += 1;
+    else sent.unlisted.late += 1;
   }
 
   private receiveError(error: IcmpError, { from, hopLimit }: ReceivedPacket): void {

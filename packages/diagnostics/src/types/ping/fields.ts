@@ -33,6 +33,8 @@ export function pingFields(
   const rtts = answers.flatMap(({ rtt }) => (rtt === null ? [] : [rtt]));
   const statistics = rttStatistics(rtts);
   const late = sent.flatMap((packet) => packet.replies.filter((reply) => !isInTime(packet, reply)));
+  const unlisted = (kind: 'duplicates' | 'late'): number =>
+    settled.reduce((sum, packet) => sum + packet.unlisted[kind], 0);
   const clocks = state.packets.flatMap((packet) => packet.replies.map(({ clock }) => clock));
   const listed = new Set([...answers, ...duplicates.slice(0, MAX_DUPLICATE_ROWS)]);
   return {
@@ -51,8 +53,8 @@ export function pingFields(
     packets: rows.filter((row) => listed.has(row)),
     clock: worstClock(clocks),
     anomalies: {
-      duplicates: duplicates.length,
-      late: late.length,
+      duplicates: duplicates.length + unlisted('duplicates'),
+      late: late.length + unlisted('late'),
       reordered: state.reordered,
       corrupted: state.corrupted,
     },

@@ -17,7 +17,7 @@ import { ipv6Missing, itNeeding } from '@vantage/test-support/needs';
 import { echoReplyTo, icmpError, ipPacket, withChecksum } from '../../../test/raw-packets.ts';
 import { standStill } from '@vantage/test-support/stand-still';
 import { inVirtualTime, skip } from '@vantage/test-support/virtual-time';
-import { ping } from './contract.ts';
+import { MAX_DUPLICATE_ROWS, ping } from './contract.ts';
 import { runPing } from './run.ts';
 
 type Options = Partial<ParamsOf<typeof ping>['options']>;
@@ -184,6 +184,15 @@ describe('ping', () => {
       [2, 4, false],
       [3, 4, false],
     ]);
+  });
+
+  it('counts duplicates that it does not list', async () => {
+    const { outcome } = await pingOver((sent, number) =>
+      Array.from({ length: number === 1 ? 50 : 1 }, (_, index) => reply(sent, 5 + index)),
+    );
+
+    expect(outcome).toMatchObject({ pingCount: 3, pingCompleted: 3, anomalies: { duplicates: 49, late: 0 } });
+    expect(outcome.packets).toHaveLength(3 + MAX_DUPLICATE_ROWS);
   });
 
   it('counts replies in another order', async () => {

@@ -44,6 +44,8 @@ export interface SentPacket {
   sentMs: number | null;
   /** In the order of arrival: of those in time, the first is the answer, and the rest are duplicates. */
   readonly replies: Reply[];
+  /** Number of further replies, which are not stored. */
+  readonly unlisted: { duplicates: number; late: number };
   /**
    * True if the probe was stalled, or its packet process ended, while the reply was awaited; `isLeftOut` decides
    * whether the packet counts.
