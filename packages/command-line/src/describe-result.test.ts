@@ -218,6 +218,7 @@ describe('the details of a result', () => {
     const result = { rcode: 'NOERROR', answerKind: 'answer', queryName: 'www.example.com.', answers } as const;
 
     expect(describeResult('dns', result)).toBe('NOERROR, 2 answers, 2 records of other names');
+    expect(describeResult('dns', { ...result, truncated: true })).toContain(', at least 2 answers,');
     expect(describeResult('dns', { ...result, answerKind: 'foreign', answers: answers.slice(2, 3) })).toBe(
       'NOERROR, foreign, 0 answers, one record of another name',
     );

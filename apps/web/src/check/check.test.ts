@@ -109,6 +109,8 @@ describe('the rows of the table', () => {
     const result = { result: 'success', queryName: 'example.com.', answers } as unknown as Result;
 
     expect(cellsOf('dns', result)).toContainEqual(['Answers', '127.0.0.1']);
+    const cut = { ...result, answers: [...answers, record('EXAMPLE.com.', '127.0.0.3')], truncated: true };
+    expect(cellsOf('dns', cut as unknown as Result)).toContainEqual(['Answers', '127.0.0.1 +1 or more']);
   });
 
   it('have columns for every type, and the common ones for a type that is not known', () => {

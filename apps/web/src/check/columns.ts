@@ -52,7 +52,7 @@ const columns: Readonly<Record<string, readonly Column[]>> = {
       key: 'answers',
       title: 'Answers',
       sortBy: (result) => answersOf(result).length,
-      text: (result) => shortList(answersOf(result)),
+      text: (result) => `${shortList(answersOf(result))}${isCutList(result) ? ' or more' : ''}`,
     },
     rt('Time'),
     text('resolver', 'Resolver'),
@@ -150,6 +150,11 @@ function redirectMs(result: Result): number {
 
 function answersOf(result: Result): readonly string[] {
   return answeringRecords(result as unknown as Parameters<typeof answeringRecords>[0]).map(({ data }) => data);
+}
+
+/** True if the answer may have more records than the several in the result. */
+function isCutList(result: Result): boolean {
+  return result['truncated'] === true && answersOf(result).length > 1;
 }
 
 function hopsOf(result: Result): number | undefined {

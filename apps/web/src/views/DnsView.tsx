@@ -20,7 +20,9 @@ export function DnsView({ check, rows, nameOf, onChoose }: ViewProps): JSX.Eleme
     <Section
       title={others.length > 0 ? 'Different answers' : 'Answer'}
       note={
-        others.length === 0 && (same?.length ?? 0) > 1 ? `The same for ${plural(same!.length, 'probe')}` : undefined
+        others.length === 0 && (same?.length ?? 0) > 1 && same![0]![1].truncated !== true
+          ? `The same for ${plural(same!.length, 'probe')}`
+          : undefined
       }
       class="dns-view"
     >
@@ -33,6 +35,7 @@ export function DnsView({ check, rows, nameOf, onChoose }: ViewProps): JSX.Eleme
               <span class="note">{plural(members.length, 'probe')}</span>
             </p>
             <Records records={shownRecords(members[0]![1])} />
+            {members[0]![1].truncated === true ? <p class="note">Not all records are shown.</p> : null}
             <p class="note">
               {fastest(members.map(([, result]) => result))}
               {members[0]![1].dnssec?.verdict === 'validated' ? ' · validated by the resolver (DNSSEC)' : ''}

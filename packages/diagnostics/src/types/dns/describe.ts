@@ -4,12 +4,15 @@ import { count, listed, ms, told } from '../../shared/result-text.ts';
 import type { dns } from './contract.ts';
 
 export const description: Description<typeof dns> = {
-  line: ({ rcode, answerKind, queryName, canonicalName, referral, answers, rt, resolver }) => [
+  line: ({ rcode, answerKind, queryName, canonicalName, referral, answers, truncated, rt, resolver }) => [
     told(rcode),
     plainKinds.has(answerKind) ? undefined : told(answerKind),
     told(referral, (zone) => `referred to ${zone === '.' ? 'the root' : zone}`),
     told(canonicalName, (name) => `alias of ${name}`),
-    told(answers, (records) => answersText(records, answeringRecords({ queryName, canonicalName, answers: records }))),
+    told(answers, (records) => {
+      const own = answeringRecords({ queryName, canonicalName, answers: records });
+      return `${truncated === true && own.length > 0 ? 'at least ' : ''}${answersText(records, own)}`;
+    }),
     told(rt, ms),
     told(resolver, (name) => (rcode === undefined ? `resolver ${name}` : `from ${name}`)),
   ],
