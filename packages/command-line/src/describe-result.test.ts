@@ -101,6 +101,9 @@ describe('the details of a result', () => {
     } as never;
 
     expect(describeResult('http', { tls })).toBe('certificate expired 3 days ago');
+    expect(describeResult('http', { tls: { daysLeft: -1 } as never })).toBe(
+      'certificate expired less than two days ago',
+    );
     expect(resultDetails('http', { tls })).toEqual([
       'not trusted: tls_self_signed',
       'fault: The certificate is self-signed and not trusted. (tls_self_signed)',

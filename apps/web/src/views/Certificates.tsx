@@ -60,7 +60,8 @@ function Validity({ tls, finishedAt }: { readonly tls: Tls; readonly finishedAt:
   return (
     <div class="validity">
       <p class={`days ${tone}`}>
-        <strong>{left === null ? '–' : Math.abs(left)}</strong> {Math.abs(left ?? 0) === 1 ? 'day' : 'days'}{' '}
+        {/* −1 stands for the first day after the end, too. */}
+        <strong>{left === null ? '–' : left === -1 ? '< 2' : Math.abs(left)}</strong> {left === 1 ? 'day' : 'days'}{' '}
         {left !== null && left < 0 ? 'past its end' : 'left'}
       </p>
       <LifeBar from={leaf.validFrom} until={leaf.validUntil} left={left} tone={tone} />

@@ -11,9 +11,7 @@ export const description: Description<typeof http> = {
       ? undefined
       : told(elapsed, (all) => `${ms(all)} with ${count(redirects.length, 'redirect')}`),
     truncated === true ? told(bodyBytes, (bytes) => `body cut off after ${count(bytes, 'byte')}`) : undefined,
-    told(tls?.daysLeft, (days) =>
-      days < 0 ? `certificate expired ${count(-days, 'day')} ago` : `certificate for ${count(days, 'day')}`,
-    ),
+    told(tls?.daysLeft, certificateText),
   ],
   details: ({
     timings,
@@ -46,3 +44,9 @@ export const description: Description<typeof http> = {
     ...deviations.map(({ text, clause }) => `not as HTTP has it: ${text} (${clause})`),
   ],
 };
+
+/** −1 stands for the first day after the end, too. */
+function certificateText(days: number): string {
+  if (days >= 0) return `certificate for ${count(days, 'day')}`;
+  return `certificate expired ${days === -1 ? 'less than two days' : count(-days, 'day')} ago`;
+}
