@@ -183,6 +183,29 @@ async function untilBack({ probe, status }: Trial, isSuspended: boolean): Promis
   await until(async () => isUp(await status()));
 }
 
+/**
+ * Starts a trace and waits for its packets. The last suspension may still end a trace that is started at once, before it
+ * has sent any, or the probe may be found offline: then another one is started.
+ */
+async function startSent({ status, startTrace }: Trial, host: string): Promise<string> {
+  for (;;) {
+    await until(async () => isUp(await status()));
+    const check = await startTrace(host).catch(() => undefined);
+    if (check === undefined) {
+      await sleep(100);
+      continue;
+    }
+    let hasEnded = false;
+    const ended = (): void => {
+      hasEnded = true;
+    };
+    service.completed(check).then(ended, ended);
+    const before = packetsTo(host).length;
+    await until(() => hasEnded || packetsTo(host).length > before + 2);
+    if (!hasEnded) return check;
+  }
+}
+
 const each = <T>(value: T): Readonly<Record<string, T>> =>
   Object.fromEntries(transports.map(([name]) => [name, value]));
 
@@ -220,13 +243,11 @@ describe('the agent of a probe', () => {
 
   it('ends the packets of its checks if it is resumed at once, which is no unstable connection', async () => {
     const outcomes = await withEach(shared, async (trial) => {
-      const { probe, otherHost, startTrace, codeOf, status, reason } = trial;
+      const { probe, otherHost, codeOf, status, reason } = trial;
       const rounds: Promise<unknown>[] = [];
       for (let times = 1; times <= 3; times += 1) {
-        await until(async () => isUp(await status()));
         const host = otherHost(times);
-        const check = await startTrace(host);
-        await untilSent(host);
+        const check = await startSent(trial, host);
         await service.adminHere('suspend', probe);
         await service.adminHere('resume', probe);
         rounds.push(lateAfter(host, Date.now()), codeOf(check));

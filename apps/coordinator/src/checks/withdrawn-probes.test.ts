@@ -30,7 +30,9 @@ async function freshProbe({ screenshot = false } = {}): Promise<string> {
   const beat = (): Promise<void> =>
     bed.beat(id, { capabilities: { types: ['echo', 'photo'], ipv4: true, ipv6: true, screenshot } });
   await beat();
-  await until(async () => (await bed.core.knownProbes()).some(({ record, alive }) => record.id === id && alive));
+  await until(async () =>
+    (await bed.core.knownProbes().catch(() => [])).some(({ record, alive }) => record.id === id && alive),
+  );
   return id;
 }
 

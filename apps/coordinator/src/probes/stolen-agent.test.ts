@@ -124,7 +124,7 @@ async function stealKey(probe: string): Promise<() => Promise<PlayedAgent>> {
 /** Starts a check of these probes as soon as all are online. */
 async function checkOf(...probes: readonly string[]): Promise<string> {
   await until(async () => {
-    const known = await bed.core.knownProbes();
+    const known = await bed.core.knownProbes().catch(() => []);
     return probes.every((probe) => known.some(({ record, alive }) => record.id === probe && alive));
   });
   return bed.start({ probes });

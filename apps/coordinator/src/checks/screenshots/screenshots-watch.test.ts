@@ -21,7 +21,9 @@ beforeAll(async () => {
     bed.beat(probe, { capabilities: { types: ['photo'], ipv4: true, ipv6: true, screenshot: true } });
   await beat();
   beating = setInterval(() => void beat().catch(() => undefined), 2_000);
-  await until(async () => (await bed.core.knownProbes()).some(({ heartbeat }) => heartbeat !== undefined));
+  await until(async () =>
+    (await bed.core.knownProbes().catch(() => [])).some(({ heartbeat }) => heartbeat !== undefined),
+  );
 });
 
 afterAll(async () => {
