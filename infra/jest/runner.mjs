@@ -3,7 +3,7 @@ import TestRunner from 'jest-runner';
 import { isWaiting } from './long-suites.mjs';
 
 /** Workers for the suites that mostly wait, in addition to `maxWorkers`. */
-const WAITING_WORKERS = 4;
+const WAITING_WORKERS = 3;
 
 /**
  * Runs suites in worker processes only: the runtime of this folder changes globals of its process. Suites that mostly
