@@ -47,7 +47,10 @@ const EVERY_MS = 50;
 /** Time after which a write counts as failed. */
 const WRITES_WITHIN_MS = 400;
 
-/** Time since the last success from which an outage is recorded although no write failed: the machine stood still. */
+/**
+ * Time since the last success from which an outage is recorded although no write failed: a write was slow, or the
+ * machine stood still.
+ */
 const STANDS_STILL_MS = 300;
 
 /**

@@ -29,7 +29,7 @@ export interface Flag {
   readonly fallback: string | undefined;
   /** Permitted values or lengths in words, such as `1 to 16`; undefined without bounds. */
   readonly range: string | undefined;
-  /** True if the check requires it. */
+  /** True for a field of the type without a default; options never are. */
   readonly isRequired: boolean;
 }
 

@@ -4,7 +4,7 @@ export const thresholds = {
   certificateDaysLeft: 14,
   /** Short-lived certificates count as about to expire in the last third of their life: renewal is due before it. */
   certificateShareLeft: 3,
-  /** Share of probes from which an observation of single probes is a warning and not `info`. */
+  /** Share of the probes, two at least, from which an observation that only some make is a warning and not `info`. */
   manyProbes: 0.5,
   nameResolutionMs: 1_000,
   tls: { connects: 4, plusMs: 300 },

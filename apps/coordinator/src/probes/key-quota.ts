@@ -22,8 +22,8 @@ const turnMs = (everyMs: number): number => Math.round(0.9 * everyMs);
 const MEASURE_EVERY_MS = 60_000;
 
 /**
- * Takes the turn of a coordinator. `allow-oom`, because a flood may have used up the memory. KEYS lock. ARGV its life
- * (ms). Returns 1 if the turn was taken, 0 if another coordinator has it.
+ * Begins a turn of enforcement unless one is in progress. `allow-oom`, because a flood may have used up the memory.
+ * KEYS lock. ARGV its life (ms). Returns 1 if the turn has begun, 0 while an earlier one lasts, of any coordinator.
  */
 const turnScript = defineScript(
   'allow-oom',

@@ -58,7 +58,10 @@ export async function pauseAfter(
   return reconnect.afterFailure();
 }
 
-/** Logs why there is no connection: the first reasons at once, others with every `LOG_EVERY` failures. */
+/**
+ * Logs why there is no connection: each of the first `MOST_REASONS` different reasons at once, repeated and further
+ * ones once in `LOG_EVERY` failures.
+ */
 export function reportFailure(
   { code, reason, error }: Closed,
   { log, failures, logged }: Pick<Context, 'log' | 'failures' | 'logged'>,

@@ -19,7 +19,7 @@ export interface OperatorSource extends Source {
 
 export interface BundledSource extends Source {
   readonly name: string;
-  /** Why it cannot be used; `null` if it can. */
+  /** Why it could not be opened; `null` if it was. Later faults of reads are logged only. */
   readonly fault: string | null;
   readonly close: () => Promise<void>;
 }

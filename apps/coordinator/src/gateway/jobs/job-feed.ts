@@ -58,7 +58,7 @@ class ProbeJobFeed implements JobFeed {
   #isBusy = false;
   #again = false;
   #mustLook = true;
-  /** False if the last poll left no job waiting. */
+  /** False only if the last poll left no job waiting and nothing has woken the feed since. */
   #mayWait = true;
   #taken = 0;
   #timer: NodeJS.Timeout | undefined;

@@ -13,7 +13,7 @@ import { HttpProblem } from '../problem.ts';
 import { boundedErrors, brokenFields, inputErrors, choiceText } from './input-errors.ts';
 import { createAjv } from '../../create-ajv.ts';
 
-/** A request body after its schema, with defaults. */
+/** A request body as read by the schema of its type, with defaults filled in; its faults are listed. */
 export interface ReadBody {
   readonly checkType: AnyCheckType;
   readonly body: RequestBody;

@@ -23,8 +23,8 @@ export function routersOf(traces: readonly Trace[]): Routers {
 }
 
 /**
- * True unless the answers of these routers of a path, to all probes, prove that packets to the target are lost before
- * them. If they do not, limits explain their missing answers as well.
+ * True if rate limits of these routers of a path may explain their missing answers to all probes. False if loss that
+ * begins before these routers explains them at least `lossOverLimit` times as well.
  */
 export function mayAllBeLimited(trace: Trace, steps: readonly Step[], routers: Routers): boolean {
   const seen = steps.map((step) => routers.get(keyOf(trace, step)) ?? []);
