@@ -353,12 +353,15 @@ describe('an agent that sends what its permissions refuse, in megabytes', () => 
     const [, limit] = (await bed.redis.config('GET', 'client-output-buffer-limit')) as [string, string];
     await bed.redis.config('SET', 'client-output-buffer-limit', 'normal 16mb 8mb 10');
     try {
-      // More connections than a user may keep, and names longer than one client list may contain, before the quota is
-      // enforced again.
-      const named = await open('names', FAR_TOO_MANY);
-      await Promise.all(named.map((agent) => agent.call('HELLO', '3', 'SETNAME', LARGE).catch(() => undefined)));
-
-      await until(() => isSuspended('names'));
+      const { environment } = await admin('add', 'names', ...record);
+      // More connections than a user may keep, and names longer than one client list may contain. They are opened
+      // repeatedly, because the quota may be enforced before all of them are open.
+      await until(async () => {
+        const named = Array.from({ length: FAR_TOO_MANY }, () => connectAs(environment.REDIS_URL));
+        agents.push(...named);
+        await Promise.all(named.map((agent) => agent.call('HELLO', '3', 'SETNAME', LARGE).catch(() => undefined)));
+        return isSuspended('names');
+      });
     } finally {
       await bed.redis.config('SET', 'client-output-buffer-limit', limit);
     }
