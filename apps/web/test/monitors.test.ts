@@ -207,6 +207,21 @@ describe('monitors on the page', () => {
     expect(tab.faults).toEqual([]);
   });
 
+  itInBrowser('name the locations without a probe, in the list, at the state and at each run', async () => {
+    const emptyLocations = ['rack-7', 'Japan'];
+    const [last, ...earlier] = bad.runs;
+    await start([{ ...bad, emptyLocations, runs: [{ ...last!, emptyLocations }, ...earlier] }]);
+    await open('/m', 'No probe at “rack-7” or “Japan”');
+    await open('/m/web', 'No probe at “rack-7” or “Japan”: it runs from the other locations');
+
+    const rows = await tab.page.evaluate(
+      `[...document.querySelectorAll('.runs li')].slice(0, 2).map((e) => e.innerText)`,
+    );
+    expect(rows).toEqual([expect.stringContaining('No probe at'), expect.not.stringContaining('No probe at')]);
+    expect(await axeViolations(tab.page)).toEqual([]);
+    expect(tab.faults).toEqual([]);
+  });
+
   itInBrowser('list past changes of the path, with the comparison of checks that are kept', async () => {
     await start([pathMonitor, { ...pathMonitor, name: 'steady', lastPathChangeAt: null, pathChanges: [] }]);
     showcase.checks.set(pathAfter.testId, pathAfter);

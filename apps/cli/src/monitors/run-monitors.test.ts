@@ -148,6 +148,14 @@ describe('monitors on the command line', () => {
     );
   });
 
+  it('are shown with their locations that have no probe', async () => {
+    monitor = { ...web, emptyLocations: ['rack-7', 'JP\u001B'] };
+
+    await run({ verb: 'show', name: 'web' });
+
+    expect(printed[2]).toBe(String.raw`No probe at "rack-7" or "JP\u{1b}"`);
+  });
+
   it('are the answer of the service if JSON is asked for', async () => {
     await run({ verb: 'show', name: 'web' }, true);
 

@@ -120,7 +120,7 @@ function listRow(monitor: MonitorInList): Line {
 }
 
 function describe(monitor: Monitor): readonly Line[] {
-  const { check, every, agreement, tracerouteId, parting, probes, runs } = monitor;
+  const { check, every, agreement, tracerouteId, parting, probes, runs, emptyLocations = [] } = monitor;
   const agreed =
     agreement === null
       ? 'no run yet'
@@ -136,6 +136,7 @@ function describe(monitor: Monitor): readonly Line[] {
   return [
     stateLine(monitor),
     [piece(`${nameOf(check)}, every ${every}; ${agreed}`)],
+    ...(emptyLocations.length === 0 ? [] : [[piece(`No probe at ${quoted(emptyLocations)}`, 'dim')]]),
     ...(rows.length === 0 ? [] : [[piece('')], ...table(rows)]),
     ...(tracerouteId === null
       ? []
@@ -145,6 +146,10 @@ function describe(monitor: Monitor): readonly Line[] {
         ]),
     ...pathChangeLines(monitor),
   ];
+}
+
+function quoted(locations: readonly string[]): string {
+  return locations.map((text) => `"${escapeText(text, 80)}"`).join(' or ');
 }
 
 function stateLine({ name, state, since, alarmSince, headline }: MonitorInList): Line {

@@ -28,6 +28,7 @@ export function describeMonitor(name: string, { stored, state, nextMs, parting }
     tracerouteId: state?.traceId ?? null,
     parting: parting !== undefined && parting.traceId === state?.traceId ? parting.sentence : null,
     lastPathChangeAt: timeOf(state?.pathChangedMs),
+    ...emptyLocationsOf(state),
     probes: describeProbes(state),
   };
 }
@@ -73,8 +74,13 @@ function describeProbe(memory: ProbeMemory): Monitor['probes'][string] {
 }
 
 /** A run in the public form. */
-export function describeRun({ atMs, startedMs, tick, checkId, reason, results }: RunRecord): Run {
-  return { tick, checkId, scheduledAt: timeOf(atMs)!, startedAt: timeOf(startedMs), reason, results };
+export function describeRun({ atMs, startedMs, tick, checkId, reason, results, ...more }: RunRecord): Run {
+  const times = { scheduledAt: timeOf(atMs)!, startedAt: timeOf(startedMs) };
+  return { tick, checkId, ...times, reason, ...emptyLocationsOf(more), results };
+}
+
+function emptyLocationsOf(of: Pick<MonitorState, 'emptyLocations'> | undefined): Pick<Run, 'emptyLocations'> {
+  return of?.emptyLocations === undefined ? {} : { emptyLocations: [...of.emptyLocations] };
 }
 
 function timeOf(ms: number | null | undefined): string | null {

@@ -56,6 +56,12 @@ export const monitorMetrics = {
     help: 'Probes that count: those that measured, without flapping ones unless the others are too few for an alarm.',
     labels: { monitor },
   },
+  emptyLocations: {
+    kind: 'gauge',
+    name: 'vantage_monitor_empty_locations',
+    help: 'Locations that the monitor names and that had no probe at its last run.',
+    labels: { monitor },
+  },
   success: {
     kind: 'gauge',
     name: 'vantage_monitor_probe_success',
@@ -111,7 +117,7 @@ export function monitorMetricsText(monitors: Monitors): string {
 }
 
 function samplesOf(monitor: string, one: MonitorInList): readonly Sample[] {
-  const { state, since, alarmSince, lastTickAt, lastPathChangeAt, every, agreement, probes } = one;
+  const { state, since, alarmSince, lastTickAt, lastPathChangeAt, every, agreement, emptyLocations, probes } = one;
   const own: readonly (readonly [MetricName, number | null])[] = [
     ['since', secondsOf(since)],
     ['alarm', alarmSince === null ? 0 : 1],
@@ -120,6 +126,7 @@ function samplesOf(monitor: string, one: MonitorInList): readonly Sample[] {
     ['interval', (readInterval(every) ?? 0) / 1_000],
     ['failing', agreement?.failing ?? null],
     ['counted', agreement?.counted ?? null],
+    ['emptyLocations', lastTickAt === null ? null : (emptyLocations?.length ?? 0)],
   ];
   return [
     ...monitorStates.map((name): Sample => ['state', { monitor, state: name }, name === state ? 1 : 0]),

@@ -198,6 +198,37 @@ describe('the ticks of a monitor', () => {
   );
 
   it.concurrent(
+    'run from the other locations while one has no probe, and name it',
+    onBed(async (bed) => {
+      const { answerJobs, readWhen, redis } = bed;
+      await bed.addProbe('rack-1', { tags: ['rack-7'], countryCode: 'NL' });
+      await bed.keepAlive('rack-1');
+      await until(async () => (await bed.core.knownProbes().catch(() => [])).filter(({ alive }) => alive).length === 3);
+      const places = { locations: ['rack-7', 'JP', 'DE'] };
+      await putMonitor(redis, 'web', web(places), Date.now());
+      await putMonitor(redis, 'away', web({ locations: ['rack-7', 'JP'] }), Date.now());
+      const answering = setInterval(() => [...PROBES, 'rack-1'].forEach((probe) => void answerJobs(probe)), 20);
+      try {
+        const all = await readWhen('web', ({ state }) => state === 'ok');
+        await bed.core.probeRecords.remove('rack-1');
+        const rest = await readWhen('web', ({ emptyLocations = [] }) => emptyLocations.length === 2);
+        const away = await readWhen('away', ({ runs }) => runs[0]?.checkId === null);
+
+        expect(all.emptyLocations).toEqual(['JP']);
+        expect(Object.keys(all.probes)).toContain('rack-1');
+        // A tag that no probe has any more means nothing, unlike a country.
+        expect(rest).toMatchObject({ state: 'ok', emptyLocations: ['rack-7', 'JP'] });
+        expect(Object.keys(rest.probes)).toEqual(PROBES);
+        expect(rest.runs[0]).toMatchObject({ reason: null, emptyLocations: ['rack-7', 'JP'] });
+        expect(await bed.core.monitors.metrics()).toContain('vantage_monitor_empty_locations{monitor="web"} 2\n');
+        expect(away.headline).toMatch(/^There is no probe at "JP"\..* There is no probe at "rack-7" either\.$/);
+      } finally {
+        clearInterval(answering);
+      }
+    }),
+  );
+
+  it.concurrent(
     'have no check if none of the named probes exists',
     onBed(async (bed) => {
       await putMonitor(bed.redis, 'web', web({ probes: ['gone-1', 'gone-2'] }), Date.now());

@@ -5,6 +5,7 @@ import { useState } from 'preact/hooks';
 import { clockTime } from '../format.ts';
 import { Link } from '../parts/router.tsx';
 import { Section } from '../parts/section.tsx';
+import { emptyLocationsText } from './monitor-sentence.ts';
 
 /** Rows shown without expanding the list. */
 const FIRST_RUNS = 10;
@@ -32,6 +33,7 @@ export function Runs({ runs }: { readonly runs: readonly Run[] }): JSX.Element |
 
 function RunRow({ run }: { readonly run: Run }): JSX.Element {
   const { checkId, scheduledAt, reason, results } = run;
+  const emptyText = emptyLocationsText(run);
   const states = Object.values(results).map(({ state }) => state);
   const count = (state: string): number => states.filter((one) => one === state).length;
   const parts = [
@@ -48,6 +50,7 @@ function RunRow({ run }: { readonly run: Run }): JSX.Element {
             .filter(([number]) => number > 0)
             .map(([number, state]) => `${number} ${state}`)
             .join(', ')}
+        {emptyText === undefined ? '' : ` · ${emptyText}`}
       </span>
       {checkId === null ? null : (
         <Link to={`/c/${checkId}`} label={`The check of ${clockTime(scheduledAt)}`}>

@@ -7,7 +7,7 @@ import type { ConnectionProblem } from '../check/use-check.ts';
 import { faultText } from '../faults.ts';
 import { ago, clockTime } from '../format.ts';
 import { agreementText, alarmText, nameOfMonitored, stateTones } from '../monitor/monitor-text.ts';
-import { sentenceOf } from '../monitor/monitor-sentence.ts';
+import { emptyLocationsText, sentenceOf } from '../monitor/monitor-sentence.ts';
 import { PathChanges } from '../monitor/PathChanges.tsx';
 import { ProbeRuns } from '../monitor/ProbeRuns.tsx';
 import { Runs } from '../monitor/Runs.tsx';
@@ -52,6 +52,7 @@ function Shown(props: {
   const { name, state, since, alarmSince, every, owner } = monitor;
   const { kind, target, details } = nameOfMonitored(monitor);
   const sentence = sentenceOf(monitor);
+  const emptyText = emptyLocationsText(monitor);
   return (
     <main class="page monitor">
       <div class="result-head">
@@ -76,6 +77,9 @@ function Shown(props: {
           )}
         </p>
         <p class="headline">{sentence}</p>
+        {emptyText === undefined ? null : (
+          <p class="note">{emptyText}: it runs from the other locations until one is online there.</p>
+        )}
         {monitor.tracerouteId === null ? null : (
           <Breaks key={monitor.tracerouteId} id={monitor.tracerouteId} parting={monitor.parting} />
         )}

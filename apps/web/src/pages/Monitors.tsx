@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 
 import { ago, clockTime, compareNames, plural } from '../format.ts';
 import { nameOfMonitored, probeTones, stateTones } from '../monitor/monitor-text.ts';
-import { sentenceOf } from '../monitor/monitor-sentence.ts';
+import { emptyLocationsText, sentenceOf } from '../monitor/monitor-sentence.ts';
 import { ListHead, Seek } from './list-page.tsx';
 import { Link, useService } from '../parts/router.tsx';
 import { Badge } from '../parts/tone.tsx';
@@ -82,6 +82,7 @@ function MonitorCard(props: { readonly monitor: MonitorInList; readonly isOneOfM
   const { monitor, isOneOfMany } = props;
   const { name, state, since, alarmSince, every, lastPathChangeAt } = monitor;
   const { kind, target } = nameOfMonitored(monitor);
+  const emptyText = emptyLocationsText(monitor);
   return (
     <>
       <header>
@@ -107,6 +108,7 @@ function MonitorCard(props: { readonly monitor: MonitorInList; readonly isOneOfM
         </span>
       </header>
       <p class="sentence">{sentenceOf(monitor)}</p>
+      {emptyText === undefined ? null : <p class="note">{emptyText}</p>}
       <ProbeStates probes={monitor.probes} isShort={isOneOfMany} />
     </>
   );

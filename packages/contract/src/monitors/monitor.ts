@@ -55,6 +55,9 @@ export const monitoredProbeSchema = Type.Object(
   { additionalProperties: false, title: 'Monitored probe', description: 'The state of a monitor at one probe.' },
 );
 
+const emptyLocations = (description: string) =>
+  Type.Optional(Type.Array(Type.String({ maxLength: 128 }), { maxItems: 10, description }));
+
 export const runSchema = Type.Object(
   {
     tick: Type.Integer({ minimum: 1, description: 'Number of the tick.' }),
@@ -62,6 +65,9 @@ export const runSchema = Type.Object(
     scheduledAt: timestampSchema,
     startedAt: nullable(timestampSchema),
     reason: nullable(Type.String({ maxLength: 1_024, description: 'Why no check was started; null if one was.' })),
+    emptyLocations: emptyLocations(
+      'Of the `locations` of the check those without a probe that could run it: the check ran from the others. Absent if there are none.',
+    ),
     results: Type.Record(
       Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,62}$' }),
       Type.Object(
@@ -109,6 +115,9 @@ const monitorFields = {
     description:
       'Last tick at which the path from a probe had changed; null without one, and for other checks than traceroute.',
   }),
+  emptyLocations: emptyLocations(
+    'Of the `locations` of the check those without a probe at the last run. Absent if there are none.',
+  ),
   probes: Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,62}$' }), monitoredProbeSchema, {
     description: 'The state at each probe of the last run.',
   }),

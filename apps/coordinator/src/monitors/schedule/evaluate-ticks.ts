@@ -111,7 +111,12 @@ async function evaluateNext(dependencies: EvaluationDependencies, name: string):
   const common = { kind: 'change' as const, monitor: name, atMs: nowMs, ...trace, webhooks };
   const task = needsTask ? { ...common, messageId: messageIdOf(), event, further } : undefined;
   const isOurs = await commitRun(redis, name, next, {
-    state: { ...state, ...(turned ? { traceId: trace.traceId } : {}), ...paths.state },
+    state: {
+      ...state,
+      ...(turned ? { traceId: trace.traceId } : {}),
+      ...paths.state,
+      emptyLocations: run.emptyLocations,
+    },
     run,
     task,
     lookMs: nowMs + LEASE_MS + budgetMs,

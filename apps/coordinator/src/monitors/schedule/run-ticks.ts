@@ -1,7 +1,7 @@
 import { SCREENSHOT_BUDGET_MS } from '@vantage/contract';
 import type { Redis } from 'ioredis';
 
-import type { AcceptedRequest, Checks, Creation } from '../../checks/checks.ts';
+import type { Checks } from '../../checks/checks.ts';
 import type { RedisClock } from '../../redis/clock.ts';
 import type { Log } from '../../redis/log.ts';
 import { onStore } from '../../redis/store.ts';
@@ -14,6 +14,7 @@ import {
   type ReadDefinition,
   type StoredMonitor,
 } from '../definition.ts';
+import { createFromRest } from './create-from-rest.ts';
 import {
   claimTicks,
   confirmTick,
@@ -136,42 +137,24 @@ async function openTick(
   }
   const { accepted, everyMs } = reading.definition;
   try {
-    const createFrom = (probes: AcceptedRequest['probes']): Promise<Creation> =>
-      create({ ...accepted, probes, steadyBy: name }, undefined, 'monitors', checkId);
-    const asked = await createFrom(accepted.probes);
-    const removed = removedOf(asked, accepted.probes);
-    const others = accepted.probes?.filter((probe) => !removed.includes(probe)) ?? [];
-    const creation = removed.length === 0 || others.length === 0 ? asked : await createFrom(others);
-    if (!creation.created) return skipped(whyNot(creation));
+    const { outcome, removed, emptyLocations } = await createFromRest(
+      (selecting) => create({ ...accepted, ...selecting, steadyBy: name }, undefined, 'monitors', checkId),
+      accepted,
+    );
+    if (!outcome.created) return skipped(outcome.reason.slice(0, 1_024));
     const startedMs = await clock.now(redis);
     const budgetMs = budgetOf(reading.definition);
-    return { tick, atMs, checkId, startedMs, reason: null, budgetMs, ...(removed.length === 0 ? {} : { removed }) };
+    const left = {
+      ...(removed.length === 0 ? {} : { removed }),
+      ...(emptyLocations.length === 0 ? {} : { emptyLocations }),
+    };
+    return { tick, atMs, checkId, startedMs, reason: null, budgetMs, ...left };
   } catch (error) {
     if (!(error instanceof QueuesFull) && !(error instanceof StoreUnavailable)) throw error;
     const nowMs = await clock.now(redis);
     log.warn({ monitor: name, tick, error }, 'check of a monitor could not be started');
     return nowMs > atMs + everyMs - LEASE_MS ? skipped(error.message.slice(0, 1_024)) : undefined;
   }
-}
-
-const NAMED_PROBE = /^\/probes\/(\d+)$/;
-
-/** The named probes that do not exist, if that alone is why there is no check: the others measure without them. */
-function removedOf(creation: Creation, named: readonly string[] = []): readonly string[] {
-  if (creation.created || creation.reason !== 'invalid') return [];
-  const removed = creation.errors.flatMap(({ path }) => named[Number(NAMED_PROBE.exec(path)?.[1])] ?? []);
-  return removed.length === creation.errors.length ? removed : [];
-}
-
-function whyNot(creation: Exclude<Creation, { readonly created: true }>): string {
-  if (creation.reason === 'no-probe') return creation.detail;
-  if (creation.reason === 'not-admitted') return 'A limit refused the check.';
-  const { errors } = creation;
-  if (errors.every(({ path }) => NAMED_PROBE.test(path))) return 'The probes that it names do not exist.';
-  return errors
-    .map(({ path, message }) => `${path} ${message}`)
-    .join('; ')
-    .slice(0, 1_024);
 }
 
 /** Time that the check of a monitor may take, milliseconds; a screenshot adds to it. */

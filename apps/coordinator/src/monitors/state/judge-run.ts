@@ -14,6 +14,8 @@ export interface RunRecord {
   /** Why no check was started; null if one was. */
   readonly reason: string | null;
   readonly results: Readonly<Record<string, RunAtProbe>>;
+  /** Locations of the definition without a probe that could run the check; absent if there are none. */
+  readonly emptyLocations?: readonly string[];
 }
 
 /** A run whose results are not known yet. */

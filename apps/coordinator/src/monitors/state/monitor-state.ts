@@ -54,6 +54,8 @@ export interface MonitorState {
   readonly pathRuns?: Readonly<Record<string, readonly (readonly [id: string, hash: string])[]>> | undefined;
   /** Time of the last tick with a change of the path, milliseconds since the epoch. */
   readonly pathChangedMs?: number | undefined;
+  /** Locations without a probe at the last tick; undefined if there are none. */
+  readonly emptyLocations?: readonly string[] | undefined;
   readonly probes: Readonly<Record<string, ProbeMemory>>;
 }
 
