@@ -124,6 +124,11 @@ describe('the values of the chart', () => {
       { ...example, agents: [{ id: 'FRA 1' }] },
       ['/agents/0/id must match pattern'],
     ],
+    [
+      'a port that probes do not ask',
+      { ...example, coordinator: { settings: { METRICS_PORT: 1 } } },
+      ['/coordinator/settings must NOT be valid', '/coordinator/settings property name must be valid'],
+    ],
     ['no coordinator', { ...example, coordinator: { replicas: 0 } }, ['/coordinator/replicas must be >= 1']],
   ])('are validated: %s', (_reason, values, errors) => {
     validate({ ...defaults, ...values });
@@ -249,6 +254,45 @@ describe('the values of the chart', () => {
 
     it('has the host of the address in the ingress', () => {
       expect(of('Ingress')[0]?.spec.rules?.map(({ host }) => host)).toEqual(['vantage.example.com']);
+    });
+
+    it('passes settings on in the form of integers, also in place of those of the chart, each once', async () => {
+      const rendered = resourcesOf(
+        await render({
+          ...example,
+          coordinator: {
+            ...(defaults['coordinator'] as object),
+            settings: {
+              METRICS_HOST: '::',
+              TRUSTED_PROXIES: 0,
+              RATE_LIMIT_TARGET: 1_000_000,
+              OTEL_TRACES_SAMPLER_ARG: 0.5,
+            },
+          },
+          agents: [{ id: 'fra-1', token: 't', settings: { METRICS_HOST: '::1', OTEL_SDK_DISABLED: true } }],
+        }),
+      );
+      const variablesOf = (name: string): readonly (readonly [string, string])[] =>
+        rendered
+          .find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === name)!
+          .spec.template!.spec.containers[0]!.env.map((variable) => [variable.name, variable.value] as const)
+          .toSorted(([one], [other]) => one.localeCompare(other));
+
+      expect(variablesOf('coordinator')).toEqual([
+        ['METRICS_HOST', '::'],
+        ['METRICS_PORT', '9464'],
+        ['OTEL_TRACES_SAMPLER_ARG', '0.5'],
+        ['PUBLIC_URL', 'https://vantage.example.com/net'],
+        ['RATE_LIMIT_TARGET', '1000000'],
+        ['REDIS_CA_FILE', '/etc/vantage/redis/ca.crt'],
+        ['TRUSTED_PROXIES', '0'],
+      ]);
+      expect(variablesOf('agent-fra-1')).toEqual([
+        ['METRICS_HOST', '::1'],
+        ['METRICS_PORT', '9464'],
+        ['OTEL_SDK_DISABLED', 'true'],
+        ['VANTAGE_URL', 'https://vantage.example.com/net'],
+      ]);
     });
 
     it('leaves out what is switched off', async () => {
