@@ -6,6 +6,7 @@ import { answersSome, limitsAnswers } from './answers-some.ts';
 import { endsOnWay } from './ends-on-way.ts';
 import { thresholds } from './thresholds.ts';
 import { isUnanswered, answerKindOf } from './dns-answer.ts';
+import { unansweredEvidence } from './unanswered-pings.ts';
 import { isBodyUnfinished } from './unfinished.ts';
 import { withFailedResolver, withFailingResolver } from './resolution.ts';
 
@@ -142,38 +143,6 @@ export function answersEchoAlone({ reached, echo }: SparseResultOf<'traceroute'>
 /** True for a trace whose requested size did not pass a link of the path: that says nothing about the target. */
 export function isTooLarge({ size, error }: SparseResultOf<'traceroute'>): boolean {
   return size !== undefined && error?.code === 'packet_too_big';
-}
-
-/** Default TTL of Linux and macOS: ordinary packets do not reach a target beyond it. */
-const ORDINARY_TTL = 64;
-
-/** A late or damaged reply proves that the target is up. */
-function unansweredEvidence(result: SparseResultOf<'ping'>): Evidence {
-  const { late = 0, corrupted = 0 } = result.anomalies ?? {};
-  if (late + corrupted > 0) return 'impaired';
-  return isUnfit(result) ? 'notMeasured' : 'down';
-}
-
-/**
- * True if the requested size, or a requested TTL below 64, prevented the packets from reaching the target; false if a
- * routing loop used up the TTL.
- */
-export function isUnfit({ error, ttl, packets = [] }: SparseResultOf<'ping'>): boolean {
-  if (error?.code === 'packet_too_big') return true;
-  if (error?.code !== 'time_exceeded' || ttl === undefined || ttl >= ORDINARY_TTL) return false;
-  return !packets.some((row) => row.icmp !== undefined && row.ttl !== null && isInCircle(ttl, row.ttl));
-}
-
-/** Common initial TTLs of ICMP errors. */
-const INITIAL_TTLS = [64, 128, 255] as const;
-
-/**
- * Detects a routing loop: a packet with a large TTL expired at a router that is near, judged by the TTL of its ICMP
- * error; a larger TTL would not have helped. A margin allows for a return path that is shorter than the forward path.
- */
-function isInCircle(ttl: number, errorTtl: number): boolean {
-  const hops = INITIAL_TTLS.find((initial) => initial >= errorTtl)! - errorTtl + 1;
-  return ttl - hops > Math.max(8, ttl / 2);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { ofType, type ProbeResult } from './probe-result.ts';
 
 /** Payload of ping(8) by default. */
-const ORDINARY_PAYLOAD_BYTES = 56;
+export const ORDINARY_PAYLOAD_BYTES = 56;
 
 /** ` of 1400 bytes of payload`, if pings had more than those of ping(8): a path may drop only larger packets. */
 export function payloadText(probeResults: readonly ProbeResult[]): string {

@@ -3,6 +3,7 @@ import { failureCodes, type Failure, type FailureCode } from '@vantage/contract'
 import type { ProbeResult, SparseResultOf } from './probe-result.ts';
 import { isCutOff } from './cut-off.ts';
 import { dnsReason, isRootSilent, isUnanswered, classifiedAnswer } from './dns-answer.ts';
+import { isUnfit, silentTtl } from './unanswered-pings.ts';
 import { listed, shown } from './words.ts';
 import { failsByClock, isDated } from './clock.ts';
 import { handshakePhrases, interruptedPhrases, phrases, unfinishedPhrases, unmatchedPhrases } from './phrases.ts';
@@ -105,6 +106,7 @@ function reasonOfAny(probeResult: ProbeResult): string {
   if (code === 'port_unreachable') return portReason(probeResult.result);
   if (code === 'time_exceeded' && ttl !== undefined)
     return `the TTL of ${ttl} that was asked for was used up on the way`;
+  if (code === 'timed_out' && ttl !== undefined && isUnfit(probeResult.result)) return silentTtl(ttl);
   if (code === 'packet_too_big' && size !== undefined)
     return `packets ${'hops' in probeResult.result ? `of ${size} bytes` : `with ${size} bytes of payload`} are too big for ${error?.source === 'probe' ? 'the probe’s own link' : 'the path'}`;
   return `${phrases[code]}${asked(probeResult)}`;

@@ -208,7 +208,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   screenshot_missing: rule(['info'], 'http: a screenshot was asked for and given up.'),
   packet_loss: degrading(
     ['warning', 'info'],
-    `ping: a probe has replies and lost packets. Warning from ${t.lostPackets} lost packets on, of all probes together, also where the target may limit its answers to pings: the few packets of a ping do not tell.`,
+    `ping: a probe has replies and lost packets. Warning from ${t.lostPackets} lost packets on, of all probes together, also where the target may limit its answers to pings: the few packets of a ping do not tell. Also a warning if all packets of a \`size\` or \`dscp\` got no answer, and ordinary pings after them did (\`ordinary\`): the target is up, which makes it \`degraded\` and not \`down\`.`,
   ),
   jitter_high: degrading(
     ['warning', 'info'],
@@ -321,7 +321,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   packets_unfit: rule(
     ['warning', 'info'],
-    'ping, and traceroute with `size`: `packet_too_big`; ping: also `time_exceeded` if the request asked for a TTL below 64, unless the TTL of the error shows that its sender is so near that the packets went in a circle: no answer of the target’s.',
+    'ping, and traceroute with `size`: `packet_too_big`; ping: also `time_exceeded` if the request asked for a TTL below 64, unless the TTL of the error shows that its sender is so near that the packets went in a circle: no answer of the target’s. So does silence to such a TTL, if ordinary pings after it were answered (`ordinary`).',
   ),
   probes_incapable: rule(['warning', 'info'], '`family_unavailable`, `capability_missing`.'),
   probes_older: rule(

@@ -1,6 +1,7 @@
 import { isUnmeasured } from './compare/fields/common.ts';
 import { answerKindOf } from './dns-answer.ts';
-import { isTooLarge, isUnfit } from './partition.ts';
+import { isTooLarge } from './partition.ts';
+import { isUnfit } from './unanswered-pings.ts';
 import type { ProbeResult, SparseResultOf } from './probe-result.ts';
 
 /**

@@ -1,6 +1,7 @@
 import { failureCodes, type FailureCode, type FindingCode, type Screenshot } from '@vantage/contract';
 
 import { buildFinding, type FindingDraft } from './finding.ts';
+import { answersOrdinary } from './unanswered-pings.ts';
 import { phraseOf, reasonOf } from './reasons.ts';
 import { groupBy, type ProbeResult } from './probe-result.ts';
 import { isUnresolved } from './resolution.ts';
@@ -27,12 +28,17 @@ const ofCode: Readonly<Partial<Record<FailureCode, FindingCode>>> = {
  */
 export function findUnmeasured(all: readonly ProbeResult[], counted: number): readonly FindingDraft[] {
   const probeResults = all.filter((probeResult) => !isUnresolved(probeResult));
-  return groupBy(probeResults, (probeResult) => ofCode[codeOf(probeResult)] ?? 'probes_faulty').map(([code, own]) => {
+  return groupBy(probeResults, findingOf).map(([code, own]) => {
     const severity = counted === 0 ? 'warning' : 'info';
     const subject = own.length === 1 ? 'It does' : 'They do';
     const count = counted === 0 ? '' : ` ${subject} not count in the verdict.`;
     return buildFinding(code as FindingCode, severity, own, `${whyOf(code, own)}.${count}`);
   });
+}
+
+function findingOf(probeResult: ProbeResult): FindingCode {
+  if (answersOrdinary(probeResult.result)) return 'packets_unfit';
+  return ofCode[codeOf(probeResult)] ?? 'probes_faulty';
 }
 
 function whyOf(code: string, probeResults: readonly ProbeResult[]): string {

@@ -1,6 +1,8 @@
 import { buildFinding, severityByShare, type FindingDraft } from '../finding.ts';
 import { median } from '../geography.ts';
-import type { ProbeResult, SparseResultOf } from '../probe-result.ts';
+import { answersOrdinary } from '../unanswered-pings.ts';
+import { ORDINARY_PAYLOAD_BYTES } from '../payload-text.ts';
+import { groupBy, type ProbeResult, type SparseResultOf } from '../probe-result.ts';
 import { thresholds } from '../thresholds.ts';
 import { countOf, listed, ms, naming, percent } from '../words.ts';
 import { findIcmp } from './icmp.ts';
@@ -13,6 +15,7 @@ export function findPing(probeResults: readonly PingResult[]): readonly FindingD
   const unanswered = probeResults.filter(({ result }) => result.pingCompleted === 0);
   return [
     ...loss(answered),
+    ...findOrdinaryAlone(unanswered),
     ...jitter(answered),
     ...findOddReplies(answered),
     ...findUncountedReplies(unanswered),
@@ -55,6 +58,32 @@ function loss(answered: readonly PingResult[]): readonly FindingDraft[] {
       `${who} ${verb[lossy.length === 1 ? 0 : 1]} ${isOfReplies ? 'late or damaged replies' : 'answers'}`,
     ),
   ];
+}
+
+/** Finding: the target is silent to the size or DSCP of the check, and answers ordinary pings. */
+function findOrdinaryAlone(unanswered: readonly PingResult[]): readonly FindingDraft[] {
+  const silent = unanswered.filter(({ result }) => answersOrdinary(result));
+  return groupBy(silent, ({ result }) => kindOf(result)).map(([kind, own]) => {
+    const values = listed(
+      own.map(({ probe, result: { pingCount = 0, ordinary } }) => {
+        const { received = 0, sent = 0 } = ordinary ?? {};
+        return `${probe} (0 of ${pingCount}; ordinary ${received} of ${sent})`;
+      }),
+    );
+    const text =
+      `Pings ${kind} got no answer, and ordinary ones, sent after them, did: ${values}. A router, a filter or the target may drop ` +
+      'such packets, or answers to them; of few packets, chance explains it too.';
+    return buildFinding('packet_loss', 'warning', own, text, `not those ${kind}`);
+  });
+}
+
+/** In what the packets differ from ordinary ones. */
+function kindOf({ size, dscp }: SparseResultOf<'ping'>): string {
+  const kinds = [
+    ...(size === undefined || size === ORDINARY_PAYLOAD_BYTES ? [] : [countOf(size, 'byte') + ' of payload']),
+    ...((dscp ?? 0) === 0 ? [] : [`DSCP ${dscp}`]),
+  ];
+  return `with ${listed(kinds)}`;
 }
 
 interface Causes {

@@ -156,6 +156,25 @@ describe('a UDP port without an answer', () => {
   });
 });
 
+describe('pings of a size to which nothing came back', () => {
+  it('are no outage of a target that answers ordinary ones', () => {
+    const fields = { size: 1_400, dscp: 46, ordinary: { sent: 3, received: 2 } };
+    const summary = summaryOf('ping', {
+      'fra-1': ping([null, null], fields),
+      'ber-1': ping([9, 9], { size: 1_400, dscp: 46 }),
+    });
+
+    expect(summary).toMatchObject({
+      verdict: 'degraded',
+      headline:
+        'example.com answers pings from both probes, but not those with 1400 bytes of payload and DSCP 46 for fra-1.',
+    });
+    expect(textOf(summary, 'packet_loss')).toMatch(
+      /^Pings with 1400 bytes of payload and DSCP 46 got no answer, and ordinary ones, sent after them, did: fra-1 \(0 of 2; ordinary 2 of 3\)\./,
+    );
+  });
+});
+
 describe('pings that met an ICMP error', () => {
   const hostUnreachable = { type: 3, code: 1, from: '192.0.2.9' };
   const refusedRow = { seq: 1, rtt: null, ttl: null, from: '192.0.2.9', duplicate: false, icmp: hostUnreachable };
@@ -175,6 +194,7 @@ describe('pings that met an ICMP error', () => {
 
   it.each([
     ['a TTL that was asked for and is used up', onTheWay('time_exceeded', { ttl: 2 })],
+    ['a TTL that a silent router may use up', ping([null, null], { ttl: 2, ordinary: { sent: 3, received: 1 } })],
     ['a size that the path does not carry', onTheWay('packet_too_big', { size: 1472 })],
     [
       'a size that the probe’s own link does not carry',

@@ -77,9 +77,19 @@ export const answerCases: FindingCases = {
     ],
   },
   packet_loss: {
-    present: [['one of four', summaryOf('ping', { 'fra-1': ping([20, null, 20, 20]) })]],
+    present: [
+      ['one of four', summaryOf('ping', { 'fra-1': ping([20, null, 20, 20]) })],
+      [
+        'all of a large size, and no ordinary ones',
+        summaryOf('ping', { 'fra-1': ping([null, null], { size: 1_400, ordinary: { sent: 3, received: 3 } }) }),
+      ],
+    ],
     absent: [
       ['all', summaryOf('ping', { 'fra-1': lost })],
+      [
+        'all of a large size, and all ordinary ones',
+        summaryOf('ping', { 'fra-1': ping([null, null], { size: 1_400, ordinary: { sent: 3, received: 0 } }) }),
+      ],
       [
         'none, and one reply came twice',
         summaryOf('ping', { 'fra-1': { ...good, anomalies: { duplicates: 1, late: 0, reordered: 0, corrupted: 0 } } }),

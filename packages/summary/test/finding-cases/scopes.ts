@@ -7,12 +7,8 @@ const good = ping([20, 21, 22, 20]);
 const asked = (address: string) => ({ ...good, resolvedIp: address });
 const failed = (address: string) => ({ ...lost, resolvedIp: address });
 const late = { result: 'timeout', source: 'probe', phase: 'dispatch' } as const;
-const unfit = bad('packet_too_big', {}, { source: 'network' });
 
 const target = '203.0.113.1 9 9 9';
-const tooBig = (fields: { readonly size?: number }) =>
-  bad('packet_too_big', { hops: [], ...fields }, { source: 'network' });
-
 export const scopeCases: FindingCases = {
   down_everywhere: {
     present: [
@@ -113,24 +109,6 @@ export const scopeCases: FindingCases = {
   target_refused: {
     present: [['the policy of a probe refuses it', summaryOf('tcp', { 'fra-1': broken('target_refused_by_policy') })]],
     absent: [['the target refuses the connection', summaryOf('tcp', { 'fra-1': tcp('closed') })]],
-  },
-  packets_unfit: {
-    present: [
-      ['a link of the path is too small for them', summaryOf('ping', { 'fra-1': unfit })],
-      ['a trace has a size that a link does not carry', summaryOf('traceroute', { 'fra-1': tooBig({ size: 1_450 }) })],
-      [
-        'their TTL was chosen too low',
-        summaryOf('ping', { 'fra-1': bad('time_exceeded', { ttl: 3 }, { source: 'network' }) }),
-      ],
-    ],
-    absent: [
-      [
-        'their TTL was an ordinary one',
-        summaryOf('ping', { 'fra-1': bad('time_exceeded', { ttl: 64 }, { source: 'network' }) }),
-      ],
-      ['nothing came back', summaryOf('ping', { 'fra-1': lost })],
-      ['a link does not carry ordinary ones of a trace', summaryOf('traceroute', { 'fra-1': tooBig({}) })],
-    ],
   },
   probes_incapable: {
     present: [

@@ -41,6 +41,14 @@ describe('an expectation', () => {
       'failing',
       'the target answers',
     ],
+    [
+      'none: an answer to ordinary pings alone',
+      { rt: null, ordinary: { received: 3 }, error: { ...refused, message: 'No packet was answered.' } },
+      'impaired',
+      {},
+      'failing',
+      'No packet was answered.',
+    ],
     ['none: no answer', { error: refused }, 'down', {}, 'failing', 'The port is closed.'],
     ['none: silence proves nothing', {}, 'silent', {}, 'unmeasured', 'no answer'],
     [

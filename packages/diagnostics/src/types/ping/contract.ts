@@ -23,6 +23,23 @@ export const REPLY_TIMEOUT_MS = 4_000;
 /** Most duplicates that are listed; further ones are only counted. */
 export const MAX_DUPLICATE_ROWS = 16;
 
+/**
+ * Echo requests as other programs send them, for targets that are silent to packets with other options: their answer
+ * proves that the target is up. `budgetMs` is the time that the check gets for them.
+ */
+export const ORDINARY = { count: 3, intervalMs: 500, ttl: 64, size: 56, budgetMs: 3_000 } as const;
+
+/** True if the options let the packets differ from ordinary ones in a way that may keep them from the target. */
+export function isExtraordinary({ ttl = ORDINARY.ttl, size, dscp = 0 }: ChosenPackets): boolean {
+  return ttl < ORDINARY.ttl || size !== ORDINARY.size || dscp !== 0;
+}
+
+interface ChosenPackets {
+  readonly ttl?: number | undefined;
+  readonly size: number;
+  readonly dscp?: number | undefined;
+}
+
 /** Headers of Ethernet, IPv6 and ICMP. */
 const HEADER_BYTES = 62;
 
@@ -128,6 +145,18 @@ export const ping = defineCheckType({
       maxItems: 16 + MAX_DUPLICATE_ROWS,
       description: `One row per packet, with a null rtt if it was lost, and one more per duplicate, ${MAX_DUPLICATE_ROWS} at most; while the check runs, none yet for packets that are still awaited.`,
     }),
+    ordinary: Type.Object(
+      {
+        sent: Type.Integer({ minimum: 1, maximum: ORDINARY.count, description: 'Echo requests sent.' }),
+        received: Type.Integer({ minimum: 0, maximum: ORDINARY.count, description: 'Those that were answered.' }),
+      },
+      {
+        additionalProperties: false,
+        description:
+          `Echo requests with a TTL of ${ORDINARY.ttl}, ${ORDINARY.size} bytes of payload and no DSCP, sent if nothing came back to the packets ` +
+          'of the check and its `ttl`, `size` or `dscp` is another: a reply proves that the target is up. Absent if none were needed, or time did not suffice.',
+      },
+    ),
     clock: nullable(
       Type.Enum(['kernel', 'process'], {
         description:
@@ -149,9 +178,12 @@ export const ping = defineCheckType({
   needsRawSockets: true,
   traffic: ({ options }) => {
     const { count, size } = options;
-    return trafficOverFamilies(options, { packets: count, bytes: 2 * count * (size + HEADER_BYTES) });
+    const more = isExtraordinary(options) ? ORDINARY.count : 0;
+    const bytes = 2 * (count * (size + HEADER_BYTES) + more * (ORDINARY.size + HEADER_BYTES));
+    return trafficOverFamilies(options, { packets: count + more, bytes });
   },
   inputRules: [({ host, options }) => familyErrors(options, host)],
   jobParams: jobOverFamilies,
-  budgetMs: ({ options }) => (options.count - 1) * options.interval + 5_000,
+  budgetMs: ({ options }) =>
+    (options.count - 1) * options.interval + 5_000 + (isExtraordinary(options) ? ORDINARY.budgetMs : 0),
 });

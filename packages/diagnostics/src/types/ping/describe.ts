@@ -8,6 +8,8 @@ export const description: Description<typeof ping> = {
     told(rttAvg, (average) => `${ms(rttMin)} / ${ms(average)} / ${ms(rttMax)}`),
     told(jitter, (value) => `jitter ${ms(value)}`),
   ],
-  details: ({ packets = [] }) =>
-    packets.flatMap(({ seq, icmp }) => listed(icmp, (error) => `packet ${seq}: ${icmpText(error)}`)),
+  details: ({ packets = [], ordinary }) => [
+    ...packets.flatMap(({ seq, icmp }) => listed(icmp, (error) => `packet ${seq}: ${icmpText(error)}`)),
+    ...listed(ordinary, ({ sent, received }) => `${received} of ${sent} ordinary pings answered`),
+  ],
 };

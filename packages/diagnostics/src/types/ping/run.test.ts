@@ -113,6 +113,34 @@ describe('ping', () => {
     expect(Buffer.from(fake.sent[0]!.packet).toString('latin1')).toContain('vantage-test');
   });
 
+  it.each([
+    ['TTL', { ttl: 3 }],
+    ['size', { size: 1_400 }],
+    ['DSCP', { dscp: 46 }],
+  ])('asks a target that is silent to a chosen %s by ordinary packets', async (_what, options) => {
+    const isOrdinary = ({ packet, ttl, header }: FakeSent): boolean =>
+      packet.length === 64 && ttl === 64 && (header?.dscp ?? 0) === 0;
+    const { outcome, fake } = await pingOver((sent) => (isOrdinary(sent) ? [reply(sent, 20)] : []), options);
+    const gone = await pingOver(() => [], options);
+
+    expect(fake.sent.map(isOrdinary)).toEqual([false, false, false, true, true, true]);
+    expect(outcome).toMatchObject({ result: 'timeout', pingCount: 3, loss: 1, ordinary: { sent: 3, received: 3 } });
+    expect(gone.outcome).toMatchObject({ result: 'timeout', loss: 1, ordinary: { sent: 3, received: 0 } });
+  });
+
+  it('sends no ordinary packets if its own are, or if anything came back', async () => {
+    const [ordinary, answered, refused] = [
+      await pingOver(() => []),
+      await pingOver((sent, number) => (number === 1 ? [reply(sent, 20)] : []), { size: 1_400 }),
+      await pingOver((sent) => [refusal(sent, 11, 0, ROUTER)], { ttl: 3 }),
+    ];
+
+    for (const { outcome, fake } of [ordinary, answered, refused]) {
+      expect(outcome).not.toHaveProperty('ordinary');
+      expect(fake.sent).toHaveLength(3);
+    }
+  });
+
   it('sends no packet more when no client follows it, and awaits those under way', async () => {
     const left = new AbortController();
     const { outcome, fake } = await pingOver(

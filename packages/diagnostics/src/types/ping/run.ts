@@ -5,22 +5,22 @@ import { singleFamily, type Failure, type ParamsOf, type Target } from '@vantage
 import { outcomeOf, timedOut } from '../../shared/classify-error.ts';
 import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
 import { icmpNotice } from '../../sockets/icmp/icmp-notice.ts';
+import type { PacketSocket } from '../../sockets/packet-socket.ts';
 import { interrupted, openPackets, STOOD_STILL } from '../../sockets/provide-packets.ts';
-import type { ping } from './contract.ts';
+import { isExtraordinary, ORDINARY, type ping } from './contract.ts';
 import { exchange } from './exchange.ts';
 import { pingFields, type Fields } from './fields.ts';
 import { isTelling, pingPayload } from './payload.ts';
-import type { Exchange, SentPacket } from './sent-packets.ts';
+import { isLeftOut, onWire, type Exchange, type ExchangePlan, type SentPacket } from './sent-packets.ts';
 
 type Ping = typeof ping;
 
-const DEFAULT_TTL = 64;
 /** Time reserved before the deadline for the result to arrive. */
 const RESERVE_MS = 300;
 
 /**
  * Sends echo requests to the pinned address. One reply in time makes a success; without any, ICMP errors make a
- * failure. If the kernel refuses a packet or the packet process ends, the check fails with the results so far.
+ * failure; silence to packets with unusual options is followed by ordinary ones. If the kernel refuses a packet or the packet process ends, the check fails with the results so far.
  */
 export async function runPing(params: ParamsOf<Ping>, context: DiagnosticContext<Ping>): Promise<Outcome<Ping>> {
   const { host, options } = params;
@@ -32,11 +32,11 @@ export async function runPing(params: ParamsOf<Ping>, context: DiagnosticContext
   const opened = await openPackets(packets, { family: target.family, protocol: 'icmp' }, context.signal);
   if ('failure' in opened) return notStarted(opened.failure, target, options, context);
   const payload = pingPayload(options.size, context.attribution.payloadTag);
-  const plan = {
+  const plan: ExchangePlan = {
     target,
     count: options.count,
     intervalMs: options.interval,
-    ttl: options.ttl ?? DEFAULT_TTL,
+    ttl: options.ttl ?? ORDINARY.ttl,
     dscp: options.dscp,
     payload,
     firstSequence: isTelling(payload) ? 1 : randomInt(0x1_0000),
@@ -54,11 +54,44 @@ export async function runPing(params: ParamsOf<Ping>, context: DiagnosticContext
   };
   try {
     const state = await exchange(opened.socket, plan, context.signal, onChange);
-    return outcome(state, target, pingFields(state, target, options, context), context);
+    const ordinary = await pingOrdinarily(opened.socket, plan, state, options, context);
+    return outcome(state, target, { ...pingFields(state, target, options, context), ...ordinary }, context);
   } finally {
     clearImmediate(due);
     opened.socket.close();
   }
+}
+
+/** Asks a target that is silent to packets with unusual options by ordinary ones. */
+async function pingOrdinarily(
+  socket: PacketSocket,
+  plan: ExchangePlan,
+  { packets, corrupted, failure, isAbandoned }: Exchange,
+  options: ParamsOf<Ping>['options'],
+  context: DiagnosticContext<Ping>,
+): Promise<Pick<Fields, 'ordinary'>> {
+  const isSilent = corrupted === 0 && packets.every(({ replies, icmp }) => replies.length === 0 && icmp === null);
+  const budgetMs = context.remainingMs() - RESERVE_MS;
+  if (!isExtraordinary(options) || !isSilent || failure !== null || isAbandoned || budgetMs <= 0) return {};
+  const state = await exchange(
+    socket,
+    {
+      ...plan,
+      count: ORDINARY.count,
+      intervalMs: ORDINARY.intervalMs,
+      ttl: ORDINARY.ttl,
+      dscp: undefined,
+      payload: pingPayload(ORDINARY.size, context.attribution.payloadTag),
+      // A late answer to the packets before is none to these.
+      firstSequence: onWire(plan, plan.count + 1),
+      budgetMs,
+    },
+    context.signal,
+    () => undefined,
+  );
+  const sent = state.packets.filter((packet) => !isLeftOut(packet));
+  const received = sent.filter(({ replies }) => replies.length > 0).length;
+  return sent.length === 0 ? {} : { ordinary: { sent: sent.length, received } };
 }
 
 async function admit(
@@ -90,9 +123,7 @@ function outcome(state: Exchange, target: Target, fields: Fields, context: Diagn
   const error =
     state.failure ??
     commonestError(state, target, context) ??
-    (fields.pingCount === 0
-      ? uncounted(fields)
-      : timedOut('response', state.corrupted > 0 ? ALL_DAMAGED : 'No packet was answered in time.'));
+    (fields.pingCount === 0 ? uncounted(fields) : timedOut('response', silenceText(state, fields)));
   return { result: error === TOO_LATE ? 'timeout' : outcomeOf(error), error, ...fields };
 }
 
@@ -107,6 +138,12 @@ const TOO_LATE: Failure = {
   source: 'probe',
   message: 'Too little of the time of the check was left to await a reply.',
 };
+
+function silenceText({ corrupted }: Exchange, { ordinary }: Fields): string {
+  if (corrupted > 0) return ALL_DAMAGED;
+  const others = (ordinary?.received ?? 0) > 0 ? '; ordinary ones, sent after them, were' : '';
+  return `No packet was answered in time${others}.`;
+}
 
 const ALL_DAMAGED = 'Every reply that came in time was damaged, or of another length than what was sent.';
 

@@ -1,0 +1,47 @@
+import type { SparseResultOf } from './probe-result.ts';
+
+/** Default TTL of Linux and macOS: ordinary packets do not reach a target beyond it. */
+const ORDINARY_TTL = 64;
+
+/** A late or damaged reply proves that the target is up, and so does one to an ordinary ping. */
+export function unansweredEvidence(result: SparseResultOf<'ping'>): 'impaired' | 'notMeasured' | 'down' {
+  const { late = 0, corrupted = 0 } = result.anomalies ?? {};
+  if (late + corrupted > 0) return 'impaired';
+  if (isUnfit(result)) return 'notMeasured';
+  return answersOrdinary(result) ? 'impaired' : 'down';
+}
+
+/** True if the target answered ordinary pings, which followed those of the check because nothing came back to these. */
+export function answersOrdinary({ ordinary }: SparseResultOf<'ping'>): boolean {
+  return (ordinary?.received ?? 0) > 0;
+}
+
+/**
+ * True if the requested size, or a requested TTL below 64, prevented the packets from reaching the target, or the TTL
+ * may have: the router where it runs out may be silent. False if a routing loop used up the TTL.
+ */
+export function isUnfit(result: SparseResultOf<'ping'>): boolean {
+  const { error, ttl, packets = [] } = result;
+  if (error?.code === 'packet_too_big') return true;
+  if (ttl === undefined || ttl >= ORDINARY_TTL) return false;
+  if (answersOrdinary(result)) return true;
+  if (error?.code !== 'time_exceeded') return false;
+  return !packets.some((row) => row.icmp !== undefined && row.ttl !== null && isInCircle(ttl, row.ttl));
+}
+
+/** Reason for a ping with a low TTL to which nothing came back. */
+export function silentTtl(ttl: number): string {
+  return `the TTL of ${ttl} that was asked for may be used up on the way: only ordinary pings were answered`;
+}
+
+/** Common initial TTLs of ICMP errors. */
+const INITIAL_TTLS = [64, 128, 255] as const;
+
+/**
+ * Detects a routing loop: a packet with a large TTL expired at a router that is near, judged by the TTL of its ICMP
+ * error; a larger TTL would not have helped. A margin allows for a return path that is shorter than the forward path.
+ */
+function isInCircle(ttl: number, errorTtl: number): boolean {
+  const hops = INITIAL_TTLS.find((initial) => initial >= errorTtl)! - errorTtl + 1;
+  return ttl - hops > Math.max(8, ttl / 2);
+}
