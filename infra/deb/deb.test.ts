@@ -148,6 +148,39 @@ describe('the scripts of the package', () => {
     },
   );
 
+  it('enrol with the settings of the file, and keep them', () => {
+    const root = mkdtempSync(join(tmpdir(), 'vantage-deb-enrol-'));
+    try {
+      const script = read('vantage-agent.sh').replaceAll(/(?<==)(?=\/(usr|etc)\/)/g, root);
+      const etc = join(root, 'etc/vantage');
+      const bin = join(root, 'usr/lib/vantage-agent');
+      for (const folder of [etc, bin]) mkdirSync(folder, { recursive: true });
+      const given =
+        '# A comment with A=b\nVANTAGE_CA_FILE=/etc/vantage/ca a.pem\nCONTACT=a@example.com\nPATH=/nowhere\nA-B=c';
+      writeFileSync(join(etc, 'agent.env'), `${given}\nVANTAGE_URL=https://old.example.com\n`);
+      for (const [path, text] of [
+        [join(bin, 'id'), 'echo 0'],
+        [join(bin, 'setpriv'), 'env'],
+        [join(bin, 'systemctl'), ':'],
+      ] as const) {
+        writeFileSync(path, `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+      }
+      const ran = spawnSync('sh', ['-s', '--', 'enrol', 'https://new.example.com', 'vt1_a'], {
+        input: script,
+        encoding: 'utf8',
+        env: { PATH: `${bin}:${process.env['PATH']}` },
+      });
+
+      expect(ran).toMatchObject({ status: 0, stderr: '' });
+      expect(ran.stdout.split('\n')).toEqual(
+        expect.arrayContaining(['VANTAGE_CA_FILE=/etc/vantage/ca a.pem', 'CONTACT=a@example.com']),
+      );
+      expect(readFileSync(join(etc, 'agent.env'), 'utf8')).toBe(`${given}\nVANTAGE_URL=https://new.example.com\n`);
+    } finally {
+      rmSync(root, { recursive: true, force: true });
+    }
+  });
+
   it('use the user, the folders and the settings that unit and agent have', () => {
     const unit = unitFile(bareHost);
     const known = new Set<string>(Object.values(settings).map(({ env }) => env));

@@ -282,6 +282,8 @@ describe('an agent in a region', () => {
     expect(values('CapabilityBoundingSet')).toEqual(['CAP_NET_RAW']);
     expect(values('NoNewPrivileges')).toEqual(['yes']);
     expect(values('DynamicUser')).toEqual(['yes']);
+    // A CA file of the operator may be in the folder.
+    expect(values('InaccessiblePaths')).toEqual(['-/etc/vantage/agent.env']);
     // systemd applies the lines in order: calls that Chromium's sandbox needs must be allowed after `~@mount` denies
     // them.
     const filters = values('SystemCallFilter');

@@ -14,11 +14,12 @@ if [ "$(id -u)" != 0 ]; then
   echo 'vantage-agent enrol: must be run as root' >&2
   exit 2
 fi
-# Exports the settings of the connection to the service that the file contains.
-for name in VANTAGE_CA_FILE HTTPS_PROXY NO_PROXY; do
-  value=$(sed -n "s/^$name=//p" "$environment" | tail -n 1)
-  [ -z "$value" ] || export "$name=$value"
-done
+# Exports the settings in the file: those of the connection, and the others because the agent would not start with an invalid
+# one.
+while IFS= read -r line; do
+  name=${line%%=*}
+  case "$name" in "$line" | '' | [!A-Z]* | *[!A-Z0-9_]* | PATH) ;; *) export "$line" ;; esac
+done < "$environment"
 # Enrols as the user of the service, to whom the key must belong.
 VANTAGE_STATE_FOLDER=/var/lib/vantage-agent setpriv --reuid=vantage-agent --regid=vantage-agent --clear-groups \
   "$home/node" "$home/dist/main.js" "$@"

@@ -69,6 +69,17 @@ it.each([
 });
 
 it.each([
+  [{ CONTACT: 'invalid' }, 'CONTACT must be a URL'],
+  [{ REDIS_URL: 'redis://a:secret@127.0.0.1' }, 'VANTAGE_URL and REDIS_URL exclude each other'],
+])('enrol uses no token up for an agent that would not start: %j', async (environment, fault) => {
+  const { status, text } = await runWith(environment, 'https://vantage.example.com', token);
+
+  expect(status).toBe(2);
+  expect(text).toContain(fault);
+  expect(existsSync(join(folder, 'state'))).toBe(false);
+});
+
+it.each([
   ['of another protocol', 'socks5://secret@proxy.example.net'],
   ['without one', 'proxy.example.net:3128'],
   ['with a login that is not encoded', 'http://user:secret%@proxy.example.net:3128'],

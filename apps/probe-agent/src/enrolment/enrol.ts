@@ -3,18 +3,15 @@ import type { Readable } from 'node:stream';
 
 import { enrolOnce } from '@vantage/agent-loop';
 import { probeOfToken } from '@vantage/contract';
-import { readSettings, SettingsError, type SettingValues } from '@vantage/settings';
+import { SettingsError } from '@vantage/settings';
 import { pino } from 'pino';
 
 import { ownVersion } from '../agent.ts';
-import { settings } from '../config.ts';
+import { readConfig, type Config } from '../config.ts';
 import { serviceAddress } from '../addresses.ts';
 import { openIdentity } from './identity.ts';
 
 export const ENROL_USAGE = 'vantage-agent enrol URL TOKEN';
-
-const { stateFolder, vantageCertificates, httpsProxy, noProxy } = settings;
-const enrolSettings = { stateFolder, vantageCertificates, httpsProxy, noProxy } as const;
 
 interface Streams {
   /** Contains the token if the argument is `-`: other users of the machine can see arguments. */
@@ -40,7 +37,7 @@ export async function enrol(
     errors.write(`${[...faults, `Usage: ${ENROL_USAGE}`].join('\n')}\n`);
     return 2;
   }
-  const config = configOf(environment);
+  const config = configOf({ ...environment, VANTAGE_URL: url });
   if (config instanceof SettingsError) {
     errors.write(`${config.message}\n`);
     return 2;
@@ -76,11 +73,10 @@ async function firstLine(input: Readable): Promise<string> {
   }
 }
 
-type EnrolConfig = SettingValues<typeof enrolSettings>;
-
-function configOf(environment: Readonly<Record<string, string | undefined>>): EnrolConfig | SettingsError {
+/** Reads every setting of the agent: with an invalid one it would not start, and its token would be used up. */
+function configOf(environment: Readonly<Record<string, string | undefined>>): Config | SettingsError {
   try {
-    return readSettings(enrolSettings, environment);
+    return readConfig(environment);
   } catch (error) {
     if (error instanceof SettingsError) return error;
     throw error;
