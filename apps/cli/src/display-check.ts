@@ -10,7 +10,7 @@ import {
   table,
 } from '@vantage/command-line';
 import { ProblemError, type CheckEvent, type Client } from '@vantage/client';
-import type { Probes, Summary } from '@vantage/contract';
+import { escapeText, type Probes, type Summary } from '@vantage/contract';
 import { isCheckTypeName, type CheckTypeName } from '@vantage/diagnostics/contract';
 
 import type { Screen } from './live-lines.ts';
@@ -114,7 +114,12 @@ function linesOf(
 
 function askedLines(check: DisplayedCheck): readonly Line[] {
   const asked = requestText(check);
-  return asked === undefined ? [] : [[piece(`asked  ${asked}`, 'dim')], []];
+  const empty = (check.emptyLocations ?? []).map((text) => `"${escapeText(text, 80)}"`).join(' or ');
+  const lines = [
+    ...(asked === undefined ? [] : [[piece(`asked  ${asked}`, 'dim')]]),
+    ...(empty === '' ? [] : [[piece(`No probe at ${empty}`, 'dim')]]),
+  ];
+  return lines.length === 0 ? [] : [...lines, []];
 }
 
 const severities: Readonly<Record<string, Style>> = { critical: 'bad', warning: 'warning', info: 'dim' };

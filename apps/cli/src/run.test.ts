@@ -29,7 +29,16 @@ describe('what the program writes', () => {
     const result = { result: 'success', resolvedIp: HOSTILE, error: null, screenshot: 'iVBORw0KGgo=' };
     const request = { options: { method: HOSTILE }, withheld: ['headers'] };
     const results = { [HOSTILE]: result };
-    const check = { testId: HOSTILE, type: 'http', host: HOSTILE, status: 'completed', request, results };
+    const emptyLocations = [HOSTILE];
+    const check = {
+      testId: HOSTILE,
+      type: 'http',
+      host: HOSTILE,
+      emptyLocations,
+      status: 'completed',
+      request,
+      results,
+    };
     const finding = { code: 'screenshot_incomplete', severity: 'info', text: `The page is cut off. ${HOSTILE}` };
     const slow = { code: 'http_server_slow', severity: 'warning', text: `The answer took long. ${HOSTILE}` };
     const summary = { status: 'completed', verdict: 'up', headline: HOSTILE, findings: [slow, finding] };
@@ -132,8 +141,8 @@ describe('what the program writes', () => {
   it('says what was asked of a check that is shown', async () => {
     const [shown, started] = [await written(['show', 'a']), await written(['http', 'https://example.com'])];
 
-    expect(shown.output).toMatch(/^asked  http '.+' --method '.+'  \(not shown: headers\)\n\n/);
-    expect(started.output).not.toContain('asked');
+    expect(shown.output).toMatch(/^asked  http '.+' --method '.+'  \(not shown: headers\)\nNo probe at ".+"\n\n/);
+    expect(started.output).not.toMatch(/asked|No probe at/);
   });
 
   it('is JSON and nothing else where that is asked for', async () => {

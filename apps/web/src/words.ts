@@ -32,3 +32,10 @@ export function agreementOf({ type, agree, counts }: Pick<Summary, 'type' | 'agr
   const [up, down] = proven[type] ?? provenOfOthers;
   return `${agree.n} of ${agree.of} probes agree that ${counts.up > counts.down ? up : down}`;
 }
+
+/** The locations without a probe in words; undefined if each has one. */
+export function emptyLocationsText(of: { readonly emptyLocations?: readonly string[] }): string | undefined {
+  const { emptyLocations = [] } = of;
+  if (emptyLocations.length === 0) return undefined;
+  return `No probe at ${emptyLocations.map((text) => `“${text}”`).join(' or ')}`;
+}

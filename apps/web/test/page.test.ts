@@ -214,6 +214,7 @@ describe('the page', () => {
     const [first, second] = ['fra-1', 'nyc-1'];
     const state = (results: Record<string, unknown>, status: Check['status'] = 'pending'): Check => ({
       ...pingCheck,
+      emptyLocations: ['Japan'],
       status,
       completedAt: status === 'completed' ? pingCheck.completedAt : null,
       results: results as Check['results'],
@@ -226,6 +227,8 @@ describe('the page', () => {
     };
     showcase.checks.set(pingCheck.testId, state({ [first]: pending, [second]: pending }));
     await open(`/c/${pingCheck.testId}`, '0 of 2 finished');
+    const emptyText = 'No probe at “Japan”: measured from the other locations.';
+    expect(await textOf(tab.page, '.verdict')).toContain(emptyText);
 
     showcase.show(state({ [first]: partial, [second]: pending }));
     await untilTrue(tab.page, `document.querySelectorAll('.distribution circle').length === 1`);
@@ -241,6 +244,7 @@ describe('the page', () => {
 
     await untilText(tab.page, '2 of 2 probes agree');
     expect(await textOf(tab.page, '.headline')).toContain('answers pings from both probes');
+    expect(await textOf(tab.page, '.verdict')).toContain(emptyText);
     expect(await tab.page.evaluate(`document.querySelectorAll('.pins .pin.good').length`)).toBe(2);
     await untilTrue(
       tab.page,

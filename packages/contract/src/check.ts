@@ -31,6 +31,13 @@ const checkFields = {
         'The two probes of such a check: each traced to an address of the other, its `resolvedIp`. Absent in others.',
     }),
   ),
+  emptyLocations: Type.Optional(
+    Type.Array(Type.String({ maxLength: 128 }), {
+      maxItems: 10,
+      description:
+        'Of the `locations` of the request those without a probe that could run the check: the results are those of the others. Absent if there are none.',
+    }),
+  ),
   status: Type.Enum([...checkStatuses], {
     description: 'pending until each probe has a final result, then completed permanently.',
   }),

@@ -4,7 +4,7 @@ import type { JSX } from 'preact';
 import { plural } from '../format.ts';
 import { Sentence } from '../parts/prose.tsx';
 import { ToneMark, type Tone } from '../parts/tone.tsx';
-import { agreementOf } from '../words.ts';
+import { agreementOf, emptyLocationsText } from '../words.ts';
 import { roundProgressOf } from './round-progress.ts';
 import type { CheckData } from './use-check.ts';
 
@@ -36,6 +36,7 @@ export function CheckVerdict({ check, summary, onChoose, nameOf }: VerdictProps)
   const rounds = roundProgressOf(check);
   const progress = rounds === undefined ? undefined : `Round ${rounds.round}`;
   const isSettled = check.status === 'completed' && summary?.status === 'completed';
+  const emptyText = emptyLocationsText(check);
   const agreement = isSettled ? agreementOf(summary) : undefined;
   return (
     <div class="verdict">
@@ -53,6 +54,7 @@ export function CheckVerdict({ check, summary, onChoose, nameOf }: VerdictProps)
       <p class="headline">
         <Sentence text={headlineOf(check, summary)} />
       </p>
+      {emptyText === undefined ? null : <p class="note">{emptyText}: measured from the other locations.</p>}
       {summary === undefined || summary.findings.length === 0 ? null : (
         <Findings summary={summary} onChoose={onChoose} nameOf={nameOf} />
       )}

@@ -26,6 +26,8 @@ export interface CheckData {
   readonly host: string;
   /** The two probes of a check that measures between them; absent otherwise. */
   readonly between?: readonly string[];
+  /** Locations of the request without a probe that could run the check; absent if there are none. */
+  readonly emptyLocations?: readonly string[];
   /** The request without what is withheld; undefined in a check that an earlier release stored. */
   readonly request?: PublicRequest;
   readonly status: string;

@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import { clockTime } from '../format.ts';
 import { Link } from '../parts/router.tsx';
 import { Section } from '../parts/section.tsx';
-import { emptyLocationsText } from './monitor-sentence.ts';
+import { emptyLocationsText } from '../words.ts';
 
 /** Rows shown without expanding the list. */
 const FIRST_RUNS = 10;

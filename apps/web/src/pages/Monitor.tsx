@@ -7,7 +7,7 @@ import type { ConnectionProblem } from '../check/use-check.ts';
 import { faultText } from '../faults.ts';
 import { ago, clockTime } from '../format.ts';
 import { agreementText, alarmText, nameOfMonitored, stateTones } from '../monitor/monitor-text.ts';
-import { emptyLocationsText, sentenceOf } from '../monitor/monitor-sentence.ts';
+import { sentenceOf } from '../monitor/monitor-sentence.ts';
 import { PathChanges } from '../monitor/PathChanges.tsx';
 import { ProbeRuns } from '../monitor/ProbeRuns.tsx';
 import { Runs } from '../monitor/Runs.tsx';
@@ -17,6 +17,7 @@ import { Facts } from '../parts/facts.tsx';
 import { Link, useRouter } from '../parts/router.tsx';
 import { Badge } from '../parts/tone.tsx';
 import { Failed, Loading } from './no-check.tsx';
+import { emptyLocationsText } from '../words.ts';
 import '../style/monitors.css';
 
 /** One monitor, live: its state and sentence first, then each probe over the last runs. */

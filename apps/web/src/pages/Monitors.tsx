@@ -4,11 +4,12 @@ import { useEffect, useState } from 'preact/hooks';
 
 import { ago, clockTime, compareNames, plural } from '../format.ts';
 import { nameOfMonitored, probeTones, stateTones } from '../monitor/monitor-text.ts';
-import { emptyLocationsText, sentenceOf } from '../monitor/monitor-sentence.ts';
+import { sentenceOf } from '../monitor/monitor-sentence.ts';
 import { ListHead, Seek } from './list-page.tsx';
 import { Link, useService } from '../parts/router.tsx';
 import { Badge } from '../parts/tone.tsx';
 import { useLoad } from '../parts/use-load.ts';
+import { emptyLocationsText } from '../words.ts';
 import '../style/monitors.css';
 
 const EVERY_MS = 15_000;

@@ -116,6 +116,22 @@ describe('the creation of a check', () => {
     expect(await bed.read(id)).not.toHaveProperty('request');
   });
 
+  it('tells readers and followers which of its locations have no probe', async () => {
+    const asked = { locations: ['JP', 'DE', 'Perú'], unknownLocations: ['rack-7'] };
+    const emptyLocations = ['rack-7', 'JP', 'Perú'];
+    const creation = await bed.create(asked);
+    expect(creation).toMatchObject({ created: true, emptyLocations });
+    const { checkId: id } = creation as { readonly checkId: string };
+    expect(await bed.read(id)).toMatchObject({ emptyLocations });
+    const live = await bed.core.live.follow(id, () => undefined);
+    for (const probe of Object.keys((await bed.read(id)).results)) await report(bed.redis, probe, id, success('there'));
+    await until(() => live!.completion() !== undefined);
+    expect(live!.completion()!.check).toMatchObject({ emptyLocations });
+    live!.close();
+
+    expect(await bed.read(await bed.start({ locations: ['DE'] }))).not.toHaveProperty('emptyLocations');
+  });
+
   it('reaches an agent that is a BullMQ worker, and leaves nothing of the job behind', async () => {
     const agent = new Redis(bed.server.url, { maxRetriesPerRequest: null });
     const worker = new Worker(

@@ -87,14 +87,15 @@ async function createCheck(
   const screenshot = wanted === undefined ? undefined : screenshots.plan(wanted, selected, selection.probes);
   const once = givenId !== undefined;
   const atGateways = selected.filter(mayBeAtGateway).map(({ record }) => record.id);
-  const chosen = { ...selection, atGateways, screenshot, client, first, once };
+  const emptyLocations = [...(request.unknownLocations ?? []), ...(selection.emptyLocations ?? [])];
+  const empty = emptyLocations.length === 0 ? {} : { emptyLocations };
+  const chosen = { ...selection, ...empty, atGateways, screenshot, client, first, once };
   const startNow = (grant?: string): Promise<void> => startInTime(dependencies, id, request, { ...chosen, grant });
   if (!(await admitAndStart(dependencies.redis, id, admit, chosen.probes.length, startNow))) {
     return { created: false, reason: 'not-admitted' };
   }
   counters.checksCreated += 1;
-  const { probes, offline, emptyLocations } = selection;
-  const empty = emptyLocations === undefined ? {} : { emptyLocations };
+  const { probes, offline } = selection;
   return { created: true, checkId: id, probes: [...probes], offline: offline.size, ...empty };
 }
 

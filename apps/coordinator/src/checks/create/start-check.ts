@@ -47,6 +47,7 @@ const BROKEN_QUEUE = 'The queue of the probe is broken.';
 /** The probes selected for a check, and its other properties that are fixed before it starts. */
 export interface Chosen {
   readonly probes: readonly string[];
+  readonly emptyLocations?: readonly string[] | undefined;
   /** Probes that cannot take a job now, each with the reason as a sentence. */
   readonly offline: ReadonlyMap<string, string>;
   readonly atGateways: readonly string[];

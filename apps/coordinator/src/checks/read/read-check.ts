@@ -129,6 +129,7 @@ function present(id: string, record: CheckRecord, picture: Buffer | undefined): 
     type: record.type,
     host: record.host,
     ...(record.between === undefined ? {} : { between: [...record.between] }),
+    ...(record.emptyLocations === undefined ? {} : { emptyLocations: [...record.emptyLocations] }),
     ...(record.request === undefined ? {} : { request: JSON.parse(record.request) as PublicRequest }),
     status: record.completedAt === null ? 'pending' : 'completed',
     createdAt: new Date(record.createdAt).toISOString(),

@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis';
 
 import { defineScript, runScript } from '../../redis/scripts.ts';
 import { CheckEvicted } from '../../redis/store-errors.ts';
+import { readEmptyLocations } from './check-records.ts';
 import type { ProbeState } from './probe-state.ts';
 import { fromStored } from './stored-json.ts';
 
@@ -83,6 +84,7 @@ function checkOf(id: string, fields: ReadonlyMap<string, string>): Omit<Check, '
     type: fields.get('type') ?? '',
     host: fields.get('host') ?? '',
     ...(fields.has('between') ? { between: fields.get('between')!.split(',') } : {}),
+    ...(fields.has('emptyLocations') ? { emptyLocations: readEmptyLocations(fields)! } : {}),
     ...(fields.has('request') ? { request: JSON.parse(fields.get('request')!) as PublicRequest } : {}),
     status: completedAt === undefined ? 'pending' : 'completed',
     createdAt: new Date(Number(fields.get('createdAt'))).toISOString(),

@@ -16,6 +16,8 @@ export interface CheckRecord {
   readonly host: string;
   /** The two probes of a check between probes, each of which measures the other. */
   readonly between?: readonly string[] | undefined;
+  /** Locations of the request without a probe that could run the check; undefined if there are none. */
+  readonly emptyLocations?: readonly string[] | undefined;
   /** Public part of the request as JSON; undefined in a check of an earlier release. */
   readonly request?: string | undefined;
   readonly createdAt: number;
@@ -35,7 +37,7 @@ export interface CheckRecord {
 
 export interface NewCheck extends Pick<
   CheckRecord,
-  'type' | 'host' | 'between' | 'request' | 'createdAt' | 'deadlineAt' | 'probes'
+  'type' | 'host' | 'between' | 'emptyLocations' | 'request' | 'createdAt' | 'deadlineAt' | 'probes'
 > {
   readonly id: string;
   /** Digest of the client to whose budget the results count; `monitors` for all monitors. */
@@ -82,7 +84,8 @@ export async function writeCheck(redis: Redis, check: NewCheck, retentionMs: num
 
 /** The record of a new check as alternating fields and values, without its version. */
 export function recordFields(check: NewCheck): readonly (string | number)[] {
-  const { type, host, between, request, createdAt, deadlineAt, probes, screenshot, client, first } = check;
+  const { type, host, between, emptyLocations, request, createdAt, deadlineAt, probes, screenshot, client, first } =
+    check;
   const pending = probes.length + (screenshot?.state === 'pending' ? 1 : 0);
   return [
     'type',
@@ -97,6 +100,7 @@ export function recordFields(check: NewCheck): readonly (string | number)[] {
     'deadlineAt',
     deadlineAt,
     ...(between === undefined ? [] : ['between', between.join(',')]),
+    ...(emptyLocations === undefined ? [] : ['emptyLocations', JSON.stringify(emptyLocations)]),
     ...(request === undefined ? [] : ['request', request]),
     ...(client === undefined ? [] : ['client', client]),
     ...(first === undefined ? [] : ['first', first]),
@@ -156,6 +160,7 @@ function toRecord([check, results, partials]: readonly (readonly string[])[]): C
     type,
     host: fields.get('host') ?? '',
     between: fields.get('between')?.split(','),
+    emptyLocations: readEmptyLocations(fields),
     request: fields.get('request'),
     createdAt: Number(fields.get('createdAt')),
     deadlineAt: Number(fields.get('deadlineAt')),
@@ -172,6 +177,11 @@ function toRecord([check, results, partials]: readonly (readonly string[])[]): C
       client: fields.get('client') ?? '',
     },
   };
+}
+
+export function readEmptyLocations(fields: ReadonlyMap<string, string>): string[] | undefined {
+  const json = fields.get('emptyLocations');
+  return json === undefined ? undefined : (JSON.parse(json) as string[]);
 }
 
 /** Parses the state of the screenshot; the record of a check without one has neither field. */

@@ -3,7 +3,7 @@ import { escapeText } from '@vantage/contract';
 import type { AcceptedRequest, Creation } from '../../checks/checks.ts';
 
 /** Fields of a definition that select probes. */
-type Selecting = Pick<AcceptedRequest, 'probes' | 'locations'>;
+type Selecting = Pick<AcceptedRequest, 'probes' | 'locations' | 'unknownLocations'>;
 
 export interface FromRest {
   /** Created, or why not. */
@@ -36,13 +36,12 @@ export async function createFromRest(
       ...emptyOf(asked),
     };
   }
-  const creation = await create(rest);
+  const creation = await create({ ...rest, unknownLocations: unknown });
   if (!creation.created) {
     const also = unknown.length === 0 ? '' : ` There is no probe at ${quoted(unknown)} either.`;
     return { outcome: { created: false, reason: `${whyNot(creation)}${also}` }, removed: [], emptyLocations: [] };
   }
-  const empty = new Set([...unknown, ...emptyOf(creation).emptyLocations]);
-  return { outcome: creation, removed, emptyLocations: locations?.filter((text) => empty.has(text)) ?? [] };
+  return { outcome: creation, removed, ...emptyOf(creation) };
 }
 
 const NAMED_PROBE = /^\/probes\/(\d+)$/;
