@@ -61,6 +61,39 @@ describe('the service', () => {
     },
   );
 
+  it.each([
+    ['/probes?locaton=DE', '?locaton: is not a known parameter; there are none'],
+    ['/probes/agents?probe=fra-1', '?probe: is not a known parameter; there are none'],
+    ['/me?ip=192.0.2.1', '?ip: is not a known parameter; there are none'],
+    [`/check/${CHECK_ID}/results?wiat=5`, '?wiat: is not a known parameter; did you mean wait?'],
+    [`/check/${CHECK_ID}/events?wait=5`, '?wait: is not a known parameter; expected lastEventId'],
+    [`/check/${CHECK_ID}/summary?format=text`, '?format: is not a known parameter; there are none'],
+    [`/check/${CHECK_ID}/compare/${CHECK_ID}?probe=a`, '?probe: is not a known parameter; there are none'],
+    ['/monitors?state=bad', '?state: is not a known parameter; there are none'],
+    ['/monitors/web?runs=5', '?runs: is not a known parameter; there are none'],
+    ['/monitors/web/events?after=1-0', '?after: is not a known parameter; expected lastEventId'],
+  ])('refuses a parameter that is ignored otherwise: %s', async (path, detail) => {
+    const { ask } = await start();
+
+    expect(await ask(path)).toMatchObject({ status: 400, json: { detail, errors: [{}] } });
+  });
+
+  it('refuses parameters of POST /check, and counts the request', async () => {
+    const { ask } = await start();
+    const answer = await ask('/check?type=ping', post({ type: 'tcp', host: 'example.com', port: 443 }));
+
+    expect(answer).toMatchObject({ status: 400, json: { detail: '?type: is not a known parameter; there are none' } });
+    expect(answer.headers.get('RateLimit')).toMatch(/^"create-check"; r=\d+/);
+  });
+
+  it('ignores parameters that sites, caches and load balancers add', async () => {
+    const { ask } = await start();
+    const paths = ['/probes?utm_source=chat&fbclid=a&_=1', '/me?utm_medium=mail', '/?ref=x', '/docs?ref=x'];
+    const answers = await Promise.all([...paths, '/metrics/monitors?ref=x', '/readyz?ref=x'].map((path) => ask(path)));
+
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+  });
+
   it('answers HEAD as GET without the body', async () => {
     const { ask } = await start();
 

@@ -112,7 +112,10 @@ describe('GET /check/:id/events', () => {
     const { id: last } = first.events().at(-1)!;
     const again = await follow(there, id, { 'Last-Event-ID': String(last) });
     await again.ended;
+    const byParameter = await readEvents(`${there.url}/check/${id}/events?lastEventId=${last}`);
+    await byParameter.ended;
 
+    expect(byParameter.status).toBe(204);
     expect(first.events().map(({ name }) => name)).toEqual(['probe', 'completed']);
     expect([again.status, again.text()]).toEqual([204, '']);
     expect(await streamFaults(there.url, `/check/${id}/events`, again)).toEqual([]);

@@ -11,6 +11,7 @@ import type { StreamPlaces } from '../events/stream-places.ts';
 import type { Limit } from '../limits/rate-limit.ts';
 import type { Links } from '../links.ts';
 import { HttpProblem, NO_SUCH_CHECK } from '../problem.ts';
+import { LAST_EVENT_PARAMETER, lastEventIdOf } from '../requests/query-parameters.ts';
 import { encodingFor, type CompressedCache } from './compression.ts';
 import type { Endpoint } from './endpoint.ts';
 
@@ -40,6 +41,7 @@ export function followCheck(options: CheckEventsOptions): Endpoint {
     path: '/check/:id/events',
     method: 'GET',
     scope: 'read',
+    parameters: [LAST_EVENT_PARAMETER],
     limit,
     answer: async (request, response) => {
       const leave = streams.take(callerOf(request));
@@ -106,7 +108,7 @@ async function follow(live: LiveChecks, id: string, onChange: () => void): Promi
 
 /** The version in `Last-Event-ID`; -1 without a valid one, and for one above that of the check: Redis has lost data. */
 function lastEventId(request: Request, version: number): number {
-  const id = request.headers['last-event-id'];
-  const known = typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : -1;
+  const id = lastEventIdOf(request);
+  const known = id !== undefined && /^\d{1,15}$/.test(id) ? Number(id) : -1;
   return known > version ? -1 : known;
 }

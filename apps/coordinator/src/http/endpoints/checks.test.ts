@@ -252,7 +252,7 @@ describe('GET /check/:id/results', () => {
     ['', 0],
     ['?wait=25', 25_000],
     ['?wait=0.25', 250],
-    ['?other=1', 0],
+    ['?_=1', 0],
   ])('hands %s on as %d ms', async (query, expected) => {
     const waits: number[] = [];
     const read: Checks['read'] = async (_id, waitMs) => {

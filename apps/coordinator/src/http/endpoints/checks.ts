@@ -23,6 +23,7 @@ import { clientHasLeft } from '../requests/client-has-left.ts';
 import { answerOnce, claimKey, hasIdempotencyKey } from '../requests/idempotency-key.ts';
 import type { RequestReader } from '../requests/accept-request.ts';
 import type { ResolvePair } from '../requests/resolve-pair.ts';
+import { refuseUnknownParameters } from '../requests/query-parameters.ts';
 import { readWait } from '../requests/read-wait.ts';
 import { readJson } from '../requests/read-json.ts';
 import { invalid } from '../requests/validate-request.ts';
@@ -65,6 +66,7 @@ export function createCheck(options: CheckEndpointsOptions): Endpoint {
       if (request.method !== 'POST') return limitCreate.count(request, response);
       // The request is counted in `answer`, because its cost depends on the body.
       const reading = readJson(request).then((body) => {
+        refuseUnknownParameters(request, []);
         // The body is serialised before `readRequest` fills in defaults.
         const text = hasIdempotencyKey(request) ? canonicalJson(body) : undefined;
         return { accepted: readRequest(body, apiKeyOf(request)?.allow), text };
@@ -148,6 +150,7 @@ export function readCheck(options: CheckEndpointsOptions): Endpoint {
     path: '/check/:id/results',
     method: 'GET',
     scope: 'read',
+    parameters: ['wait'],
     countRefused: limitRead,
     // The read may begin while the request is counted.
     limit: (request, response) =>

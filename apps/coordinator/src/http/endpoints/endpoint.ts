@@ -7,6 +7,7 @@ import { admitCaller } from '../caller.ts';
 import { exchangeOf } from '../exchange.ts';
 import type { Limit } from '../limits/rate-limit.ts';
 import { HttpProblem } from '../problem.ts';
+import { refuseUnknownParameters } from '../requests/query-parameters.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
@@ -17,6 +18,11 @@ export interface Endpoint {
   readonly method: Method;
   /** Scope that an API key needs; if undefined, keys are ignored. */
   readonly scope?: KeyScope | undefined;
+  /**
+   * Names of the query parameters; others are refused with 400. Undefined for pages, images, and what Prometheus or
+   * load balancers read: their links and configurations have parameters of others, which are ignored.
+   */
+  readonly parameters?: readonly string[] | undefined;
   /** Runs before the handler: counts the request, unless the handler does so. */
   readonly limit?: Limit | undefined;
   /** Counts a request with a refused key; `limit` by default. */
@@ -66,7 +72,7 @@ async function handle(
   request: Request,
   response: Response,
 ): Promise<void> {
-  const { scope, limit, countRefused = limit, holdMs, answer } = endpoint;
+  const { scope, limit, countRefused = limit, parameters, holdMs, answer } = endpoint;
   const refusal = scope === undefined ? undefined : admitCaller(request, scope, keys);
   if (refusal !== undefined) {
     // Refused keys are counted, to bound guessing.
@@ -77,6 +83,7 @@ async function handle(
   if (request.method !== endpoint.method && !methodsOf(endpoint).includes(request.method)) {
     throw new HttpProblem('method-not-allowed', `This path answers ${allow}.`, { headers: { Allow: allow } });
   }
+  if (parameters !== undefined) refuseUnknownParameters(request, parameters);
   // Evaluated before the handler starts, because it validates the request and may throw.
   const moreMs = holdMs?.(request);
   const answering = answered(answer, request, response);

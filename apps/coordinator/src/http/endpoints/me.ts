@@ -22,6 +22,7 @@ export function showCaller(options: MeOptions): Endpoint {
     path: '/me',
     method: 'GET',
     scope: 'read',
+    parameters: [],
     limit: options.limit,
     answer: async (request, response) => {
       const body = await describe(clientAddress(request), options);

@@ -9,6 +9,7 @@ export function listAgents(probes: ProbeList, limit: Limit, compressed: Compress
     path: '/probes/agents',
     method: 'GET',
     scope: 'read',
+    parameters: [],
     limit,
     answer: async (request, response) => {
       const agents = await probes.agents();
@@ -23,6 +24,7 @@ export function listProbes(probes: ProbeList, limit: Limit, compressed: Compress
     path: '/probes',
     method: 'GET',
     scope: 'read',
+    parameters: [],
     limit,
     answer: async (request, response) => {
       const list = await probes.list();

@@ -6,9 +6,9 @@ import type { Endpoint } from '../endpoints/endpoint.ts';
 import { sendJson } from '../endpoints/send-json.ts';
 import type { Limit } from '../limits/rate-limit.ts';
 import type { Links } from '../links.ts';
+import { parameterFaults, queryOf } from '../requests/query-parameters.ts';
 import { invalid } from '../requests/validate-request.ts';
 import type { ScrapeAccess } from './scrape-access.ts';
-import { parameterFaults, queryOf } from './scrape-request.ts';
 
 export interface TargetDiscoveryOptions {
   readonly modules: () => PlannedModules;

@@ -1,9 +1,9 @@
-import { escapeText, hasApiKey, nearestWord, type InputError } from '@vantage/contract';
+import { escapeText, type InputError } from '@vantage/contract';
 import { isAuthority, type Module, type PlannedModules } from '@vantage/modules';
 import type { Request } from 'express';
 
 import { refusalText } from '../../modules/follow-modules.ts';
-import { HAS_API_KEY } from '../requests/read-json.ts';
+import { parameterFaults, queryOf } from '../requests/query-parameters.ts';
 
 /** Parameters of a scrape. */
 export interface Scrape {
@@ -67,34 +67,8 @@ export function readScrape(request: Request, modules: PlannedModules): ScrapeRea
   };
 }
 
-export function queryOf(request: Request): URLSearchParams {
-  const at = request.originalUrl.indexOf('?');
-  return new URLSearchParams(at < 0 ? '' : request.originalUrl.slice(at + 1));
-}
-
 /** Records a fault of a parameter (path `?name`) or of a header (path `Name:`). */
 type Refuse = (path: string, message: string) => undefined;
-
-/**
- * Faults of unknown parameters, of those that are repeated although they have a single value, and of those with an API
- * key, since targets are sent to agents and shown as labels.
- */
-export function parameterFaults(
-  query: URLSearchParams,
-  { once, repeated }: { readonly once: readonly string[]; readonly repeated: readonly string[] },
-): readonly InputError[] {
-  const known = [...once, ...repeated];
-  return [...new Set(query.keys())].flatMap((name) => {
-    const path = `?${escapeText(name, 64)}`;
-    if (known.includes(name) && query.getAll(name).some(hasApiKey)) return [{ path, message: HAS_API_KEY }];
-    if (once.includes(name)) return query.getAll(name).length > 1 ? [{ path, message: 'must be given once' }] : [];
-    if (known.includes(name)) return [];
-    if (known.length === 0) return [{ path, message: 'is not a known parameter; there are none' }];
-    const nearest = nearestWord(name, known);
-    const hint = nearest === undefined ? `expected ${known.join(', ')}` : `did you mean ${nearest}?`;
-    return [{ path, message: `is not a known parameter; ${hint}` }];
-  });
-}
 
 function moduleOf(given: string, { usable, refused }: PlannedModules, refuse: Refuse): Module | undefined {
   const name = given === '' ? DEFAULT_MODULE : given;

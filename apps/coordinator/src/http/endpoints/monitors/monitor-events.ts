@@ -8,6 +8,7 @@ import { sendMonitorEvents } from '../../events/send-monitor-events.ts';
 import type { StreamPlaces } from '../../events/stream-places.ts';
 import type { Limit } from '../../limits/rate-limit.ts';
 import { HttpProblem } from '../../problem.ts';
+import { LAST_EVENT_PARAMETER, lastEventIdOf } from '../../requests/query-parameters.ts';
 import type { Endpoint } from '../endpoint.ts';
 
 export interface MonitorEventsOptions {
@@ -30,6 +31,7 @@ export function followMonitor(options: MonitorEventsOptions): Endpoint {
     path: '/monitors/:name/events',
     method: 'GET',
     scope: 'read',
+    parameters: [LAST_EVENT_PARAMETER],
     limit,
     answer: async (request, response) => {
       const leave = streams.take(callerOf(request));
@@ -64,6 +66,6 @@ export function followMonitor(options: MonitorEventsOptions): Endpoint {
 
 /** The id in `Last-Event-ID`; undefined without a valid one. */
 function lastEventId(request: Request): string | undefined {
-  const id = request.headers['last-event-id'];
-  return typeof id === 'string' && /^\d{1,15}-\d{1,15}$/.test(id) ? id : undefined;
+  const id = lastEventIdOf(request);
+  return id !== undefined && /^\d{1,15}-\d{1,15}$/.test(id) ? id : undefined;
 }

@@ -11,6 +11,7 @@ export function listMonitors(monitors: MonitorReads, limit: Limit): Endpoint {
     path: '/monitors',
     method: 'GET',
     scope: 'read',
+    parameters: [],
     limit,
     answer: async (request, response) => {
       const list = await monitors.list();
@@ -25,6 +26,7 @@ export function readMonitor(monitors: MonitorReads, limit: Limit): Endpoint {
     path: '/monitors/:name',
     method: 'GET',
     scope: 'read',
+    parameters: [],
     limit,
     answer: async (request, response) => {
       const { name = '' } = request.params as { readonly name?: string };

@@ -16,6 +16,7 @@ export function putMonitor(monitors: MonitorWrites, limit: Limit): Endpoint {
     path: '/monitors/:name',
     method: 'PUT',
     scope: 'monitor',
+    parameters: [],
     limit,
     answer: async (request, response) => {
       const { allow } = requireKey(request, 'monitor');
@@ -38,6 +39,7 @@ export function deleteMonitor(monitors: MonitorWrites, limit: Limit): Endpoint {
     path: '/monitors/:name',
     method: 'DELETE',
     scope: 'monitor',
+    parameters: [],
     limit,
     answer: async (request, response) => {
       requireKey(request, 'monitor');

@@ -21,6 +21,7 @@ export function showComparison({ limit, compressed, ...sources }: CompareEndpoin
     path: '/check/:id/compare/:other',
     method: 'GET',
     scope: 'read',
+    parameters: [],
     limit,
     answer: async (request, response) => {
       const { id = '', other = '' } = request.params as { readonly id?: string; readonly other?: string };

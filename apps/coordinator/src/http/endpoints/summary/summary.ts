@@ -16,6 +16,7 @@ export function showSummary({ limit, compressed, ...sources }: SummaryEndpointOp
     path: '/check/:id/summary',
     method: 'GET',
     scope: 'read',
+    parameters: [],
     limit,
     answer: async (request, response) => {
       const { id = '' } = request.params as { readonly id?: string };

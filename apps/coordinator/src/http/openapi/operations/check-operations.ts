@@ -151,7 +151,7 @@ export function showSummaryOperation(bucket: Bucket): JsonObject {
         content: { 'application/json': { schema: refTo('Summary') } },
       },
       '304': notModified,
-      ...checkProblemAnswers(),
+      ...checkProblemAnswers('invalid-request'),
     },
   };
 }

@@ -39,7 +39,7 @@ export function showComparisonOperation(bucket: Bucket): JsonObject {
         content: { 'application/json': { schema: refTo('Comparison') } },
       },
       '304': notModified,
-      ...checkProblemAnswers('checks-not-comparable'),
+      ...checkProblemAnswers('invalid-request', 'checks-not-comparable'),
     },
   };
 }

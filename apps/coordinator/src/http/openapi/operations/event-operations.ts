@@ -2,7 +2,7 @@ import { EVENT_HEARTBEAT_MS } from '@vantage/contract';
 
 import type { Bucket } from '../../limits/buckets.ts';
 import { headers } from '../answers.ts';
-import { checkIdParameter, checkProblemAnswers, eventStream, keyOf, limitOf } from './parts.ts';
+import { checkIdParameter, checkProblemAnswers, eventStream, keyOf, lastEventParameter, limitOf } from './parts.ts';
 import { refTo, type JsonObject } from '../schemas.ts';
 
 const description = `Server-Sent Events, for \`EventSource\` or any client that reads lines. First a \`probe\` event for each
@@ -30,6 +30,7 @@ export function followCheckOperation(bucket: Bucket): JsonObject {
         description: 'The id of the last event that was received; what is no number is ignored.',
         schema: { type: 'string' },
       },
+      lastEventParameter,
     ],
     responses: {
       '200': {
@@ -43,7 +44,7 @@ export function followCheckOperation(bucket: Bucket): JsonObject {
         description: 'The check is completed and `Last-Event-ID` is that of its `completed` event: nothing will come.',
         headers: headers(true, ['Cache-Control']),
       },
-      ...checkProblemAnswers('too-many-streams'),
+      ...checkProblemAnswers('invalid-request', 'too-many-streams'),
     },
   };
 }

@@ -3,16 +3,18 @@ import { MONITOR_NAME_PATTERN, type ProblemType } from '@vantage/contract';
 import type { Bucket } from '../../limits/buckets.ts';
 import { headers, problemAnswers } from '../answers.ts';
 import { exampleMonitor } from '../example-values.ts';
-import { eventStream, ifNoneMatch, keyOf, keyProblems, limitOf, notModified } from './parts.ts';
+import { eventStream, ifNoneMatch, keyOf, keyProblems, lastEventParameter, limitOf, notModified } from './parts.ts';
 import { refTo, type JsonObject } from '../schemas.ts';
 
-const readProblems: readonly ProblemType[] = [
+const metricsProblems: readonly ProblemType[] = [
   'invalid-http',
   ...keyProblems,
   'rate-limited',
   'internal-error',
   'unavailable',
 ];
+
+const readProblems: readonly ProblemType[] = ['invalid-request', ...metricsProblems];
 
 const nameParameter: JsonObject = {
   name: 'name',
@@ -82,7 +84,7 @@ export function monitorMetricsOperation(bucket: Bucket): JsonObject {
         content: { 'text/plain': { schema: { type: 'string' } } },
       },
       '304': notModified,
-      ...problemAnswers(readProblems, true),
+      ...problemAnswers(metricsProblems, true),
     },
   };
 }
@@ -118,7 +120,7 @@ export function putMonitorOperation(bucket: Bucket): JsonObject {
       '201': { description: 'The new monitor.', headers: headers(true, ['Cache-Control']), content },
       ...problemAnswers(
         [
-          ...(['invalid-json', 'invalid-request', 'payload-too-large', 'unsupported-media-type'] as const),
+          ...(['invalid-json', 'payload-too-large', 'unsupported-media-type'] as const),
           ...(['key-missing', 'monitor-of-file', 'too-many-monitors'] as const),
           ...readProblems,
         ],
@@ -165,6 +167,7 @@ export function followMonitorOperation(bucket: Bucket): JsonObject {
         schema: { type: 'string' },
         description: 'The id of the last event that was received.',
       },
+      lastEventParameter,
     ],
     responses: {
       '200': {

@@ -1,6 +1,7 @@
 import { checkIdSchema, type KeyScope, type ProblemType } from '@vantage/contract';
 
 import type { Bucket } from '../../limits/buckets.ts';
+import { LAST_EVENT_PARAMETER } from '../../requests/query-parameters.ts';
 import { headers, problemAnswers } from '../answers.ts';
 import { toJson, type JsonObject } from '../schemas.ts';
 
@@ -20,6 +21,13 @@ export const ifNoneMatch: JsonObject = {
   name: 'If-None-Match',
   in: 'header',
   description: 'The `ETag` of an earlier answer.',
+  schema: { type: 'string' },
+};
+
+export const lastEventParameter: JsonObject = {
+  name: LAST_EVENT_PARAMETER,
+  in: 'query',
+  description: 'The same as `Last-Event-ID`, for clients that cannot send the header.',
   schema: { type: 'string' },
 };
 

@@ -20,7 +20,10 @@ export function listProbesOperation(bucket: Bucket): JsonObject {
         content: { 'application/json': { schema: refTo('Probes') } },
       },
       '304': notModified,
-      ...problemAnswers(['invalid-http', ...keyProblems, 'rate-limited', 'internal-error', 'unavailable'], true),
+      ...problemAnswers(
+        ['invalid-request', 'invalid-http', ...keyProblems, 'rate-limited', 'internal-error', 'unavailable'],
+        true,
+      ),
     },
   };
 }
@@ -41,7 +44,10 @@ export function listAgentsOperation(bucket: Bucket): JsonObject {
         content: { 'application/json': { schema: refTo('Agents') } },
       },
       '304': notModified,
-      ...problemAnswers(['invalid-http', ...keyProblems, 'rate-limited', 'internal-error', 'unavailable'], true),
+      ...problemAnswers(
+        ['invalid-request', 'invalid-http', ...keyProblems, 'rate-limited', 'internal-error', 'unavailable'],
+        true,
+      ),
     },
   };
 }
@@ -60,7 +66,7 @@ export function showCallerOperation(bucket: Bucket): JsonObject {
         headers: headers(true, ['Cache-Control']),
         content: { 'application/json': { schema: refTo('Me') } },
       },
-      ...problemAnswers(['invalid-http', ...keyProblems, 'rate-limited', 'internal-error'], true),
+      ...problemAnswers(['invalid-request', 'invalid-http', ...keyProblems, 'rate-limited', 'internal-error'], true),
     },
   };
 }
