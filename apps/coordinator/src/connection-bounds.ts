@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
 import type { Server, Socket } from 'node:net';
 
+import { canonicalAddress } from './http/client-address.ts';
+import { axesOf } from './http/limits/axes.ts';
+
 /** Concurrent connections that a server accepts. */
 export interface ConnectionBounds {
   readonly most: number;
@@ -23,6 +26,30 @@ const RESERVED = 256;
 export function connectionBounds(openFiles: number): ConnectionBounds {
   const most = Math.min(MOST, Math.max(openFiles - RESERVED, Math.ceil(openFiles / 2)));
   return { most, mostPerClient: Math.ceil((most * MOST_PER_CLIENT) / MOST) };
+}
+
+/**
+ * Bounds the connections of each client; an IPv6 client is a /64, as in the rate limits, and wider networks are not
+ * counted here.
+ */
+export function boundConnections(server: Server, limit: number): void {
+  const open = new Map<string, number>();
+  server.on('connection', (socket) => {
+    const address = canonicalAddress(socket.remoteAddress ?? '');
+    if (address === undefined) return;
+    const { key } = axesOf(address, 1)[0]!;
+    const connections = (open.get(key) ?? 0) + 1;
+    if (connections > limit) {
+      socket.destroy();
+      return;
+    }
+    open.set(key, connections);
+    socket.once('close', () => {
+      const left = (open.get(key) ?? 1) - 1;
+      if (left === 0) open.delete(key);
+      else open.set(key, left);
+    });
+  });
 }
 
 /** @returns a function that closes the connections on which nothing has arrived: Node does not take them for idle */

@@ -5,11 +5,10 @@ import type { Duplex } from 'node:stream';
 
 import { GATEWAY_PATH } from '@vantage/contract';
 
-import { connectionBounds, openFilesLimit, unusedConnections } from './connection-bounds.ts';
-import { canonicalAddress } from './http/client-address.ts';
+import { boundConnections, connectionBounds, openFilesLimit, unusedConnections } from './connection-bounds.ts';
 import { MOST_WAITING } from './http/limits/answer-in-turn.ts';
 import { guardRequests } from './http/guard-requests.ts';
-import { axesOf } from './http/limits/axes.ts';
+import { paceRequests } from './http/limits/pace-requests.ts';
 import { createLinks } from './http/links.ts';
 import { createLiveList } from './live-list.ts';
 import { createServer } from './node-http.ts';
@@ -106,7 +105,7 @@ export async function startServer(
   // Agents may connect with the path of the public URL, and without it for a proxy that strips it.
   paths = [GATEWAY_PATH, links.path(GATEWAY_PATH)];
   const { listener, sayClosing } = closeAfterAnswers(listenerFor(publicUrl));
-  hasUnanswered = guardRequests(server, links, listener, () =>
+  hasUnanswered = guardRequests(server, links, paceRequests(server, listener), () =>
     options.log?.warn({ limit: MOST_WAITING }, 'connection closed: too many requests before an answer'),
   );
   return {
@@ -154,30 +153,6 @@ function pathOf({ url = '' }: IncomingMessage): string {
 
 function asksForWebSocket({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
-}
-
-/**
- * Bounds the connections of each client; an IPv6 client is a /64, as in the rate limits, and wider networks are not
- * counted here.
- */
-function boundConnections(server: Server, limit: number): void {
-  const open = new Map<string, number>();
-  server.on('connection', (socket) => {
-    const address = canonicalAddress(socket.remoteAddress ?? '');
-    if (address === undefined) return;
-    const { key } = axesOf(address, 1)[0]!;
-    const connections = (open.get(key) ?? 0) + 1;
-    if (connections > limit) {
-      socket.destroy();
-      return;
-    }
-    open.set(key, connections);
-    socket.once('close', () => {
-      const left = (open.get(key) ?? 1) - 1;
-      if (left === 0) open.delete(key);
-      else open.set(key, left);
-    });
-  });
 }
 
 /** A URL for programs on this machine; unspecified addresses are replaced. */

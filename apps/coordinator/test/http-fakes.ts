@@ -48,5 +48,6 @@ export function stubChecks(created: AcceptedRequest[], stored: ReadonlyMap<strin
     },
     read: async (id) => stored.get(id),
     screenshot: async () => undefined,
+    noteShed: () => undefined,
   };
 }

@@ -150,8 +150,8 @@ export const problemTypes = {
     status: 503,
     title: 'The service is not available now',
     help:
-      'The store cannot be reached or the queues are full. Nothing was accepted; try again after ' +
-      '`Retry-After` seconds.',
+      'The store cannot be reached, the queues are full, or more checks are requested than the service can start. ' +
+      'Nothing was accepted; try again after `Retry-After` seconds.',
   },
 } as const;
 

@@ -101,6 +101,9 @@ export function createCheckService(store: Store, probes: ProbeService, options: 
       create,
       read: reads.read,
       screenshot: reads.screenshot,
+      noteShed: () => {
+        shared.counters.checksShed += 1;
+      },
     },
     live: createLiveChecks({ redis: requests, channels, master, log }),
     followers,

@@ -91,6 +91,8 @@ export interface Checks {
    * @throws CheckEvicted
    */
   readonly screenshot: (id: string) => Promise<ScreenshotReading | undefined>;
+  /** Counts a request for a check that was refused because the coordinator is overloaded. */
+  readonly noteShed: () => void;
 }
 
 export interface ScreenshotReading {

@@ -5,8 +5,8 @@ import { exchangeOf } from './exchange.ts';
 import type { Links } from './links.ts';
 import { HttpProblem, PROBLEM_MEDIA_TYPE, problemDocument } from './problem.ts';
 
-/** `Retry-After` in seconds while the store is unavailable or the queues are full. */
-const RETRY_AFTER_SECONDS = 2;
+/** `Retry-After` in seconds while the store is unavailable, the queues are full or the coordinator is overloaded. */
+export const RETRY_AFTER_SECONDS = 2;
 
 /** The last handler: no route matched. */
 export const answerNotFound: RequestHandler = (_request, _response, next) => {

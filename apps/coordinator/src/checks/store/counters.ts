@@ -1,7 +1,10 @@
 /** Event counts since the start of the coordinator. */
 export interface Counters {
   checksCreated: number;
+  /** Requests refused because no probe could be selected, or the queues of the probes were full. */
   checksRefused: number;
+  /** Requests refused because the coordinator was overloaded. */
+  checksShed: number;
   /** Final results of agents by outcome. */
   resultsApplied: number;
   resultsDuplicate: number;
@@ -41,6 +44,7 @@ export function createCounters(): Counters {
   return {
     checksCreated: 0,
     checksRefused: 0,
+    checksShed: 0,
     resultsApplied: 0,
     resultsDuplicate: 0,
     resultsLate: 0,

@@ -1,13 +1,15 @@
 import { spawnSync } from 'node:child_process';
+import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import type { AnyCheckType } from '@vantage/contract';
 import { checkTypes } from '@vantage/diagnostics/contract';
 
 import { post, startHttpBed, tcpCheck, type BedOptions, type HttpBed } from '../../../test/http-bed.ts';
 import { CHECK_ID } from '../../../test/http-fakes.ts';
 import type { Checks } from '../../checks/checks.ts';
+import { markOverdue } from '../limits/pace-requests.ts';
 import { CheckEvicted, StoreUnavailable } from '../../redis/store-errors.ts';
 
 /** Far longer than the service takes for requests that have already arrived. */
@@ -174,6 +176,28 @@ describe('POST /check', () => {
     expect(log).toContainEqual(
       expect.objectContaining({ requestId, err: expect.objectContaining({ message: 'a secret of the inside' }) }),
     );
+  });
+});
+
+describe('a request that has waited too long because the coordinator is overloaded', () => {
+  it('is refused with 503 if it starts a check, and counted; others are answered', async () => {
+    const noteShed = jest.fn();
+    const observers = [
+      (request: IncomingMessage, _response: unknown, next: () => void): void => {
+        markOverdue(request);
+        next();
+      },
+    ];
+    const { ask, created } = await start({ observers, checks: { noteShed } });
+
+    const refused = await ask('/check', post({ type: 'tcp', host: 'a.example', port: 1 }));
+    const unrelated = await ask('/probes');
+
+    expect([refused.status, refused.headers.get('Retry-After')]).toEqual([503, '2']);
+    expect(refused.json).toMatchObject({ detail: expect.stringMatching(/Nothing was accepted/) });
+    expect(created).toEqual([]);
+    expect(noteShed).toHaveBeenCalledTimes(1);
+    expect(unrelated.status).toBe(200);
   });
 });
 

@@ -11,10 +11,12 @@ import {
   type IdempotencyRecord,
   type IdempotencyStore,
 } from '../../checks/create/idempotency-store.ts';
+import { RETRY_AFTER_SECONDS } from '../answer-problem.ts';
 import { apiKeyOf, callerOf } from '../caller.ts';
 import { exchangeOf } from '../exchange.ts';
 import { callerDigest } from '../limits/axes.ts';
 import { countOnce, fulfilled, settled } from '../limits/count-once.ts';
+import { isOverdue } from '../limits/pace-requests.ts';
 import type { EarlyLimit, Limit } from '../limits/rate-limit.ts';
 import { clientCost, targetAxes, type TargetLimits } from '../limits/target-axes.ts';
 import type { Links } from '../links.ts';
@@ -64,6 +66,7 @@ export function createCheck(options: CheckEndpointsOptions): Endpoint {
     limit: async (request, response) => {
       limitCreate.refuseKnown(request, response);
       if (request.method !== 'POST') return limitCreate.count(request, response);
+      if (isOverdue(request)) throw shed(checks);
       // The request is counted in `answer`, because its cost depends on the body.
       const reading = readJson(request).then((body) => {
         refuseUnknownParameters(request, []);
@@ -106,6 +109,14 @@ export function createCheck(options: CheckEndpointsOptions): Endpoint {
         .end(text);
     },
   };
+}
+
+/** Refuses a request, although probes have capacity, so that the coordinator can start the others in time. */
+function shed(checks: Checks): HttpProblem {
+  checks.noteShed();
+  return new HttpProblem('unavailable', 'More checks are requested than the service can start. Nothing was accepted.', {
+    headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
+  });
 }
 
 interface Reading {

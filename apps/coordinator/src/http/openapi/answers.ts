@@ -72,8 +72,8 @@ export function problemAnswers(types: readonly ProblemType[], limited: boolean):
 }
 
 function problemAnswer(status: number, types: readonly ProblemType[], limited: boolean): JsonObject {
-  // A malformed request or an internal error may be answered before the limit is counted.
-  const afterLimit = limited && status !== 400 && status !== 500;
+  // A malformed request, an internal error or an overload may be answered before the limit is counted.
+  const afterLimit = limited && ![400, 500, 503].includes(status);
   const more: readonly HeaderName[] =
     status === 429 || status === 503 ? ['Retry-After'] : status === 401 ? ['WWW-Authenticate'] : [];
   const description = types.map((type) => `\`${type}\`: ${problemTypes[type].title}. ${problemTypes[type].help}`);

@@ -81,6 +81,7 @@ describe('GET /check/:id/summary', () => {
       create: () => Promise.reject(new Error('no check is created here')),
       read: async () => http,
       screenshot: async () => reading,
+      noteShed: () => undefined,
     };
     const { ask } = await start({ checks });
 

@@ -1,0 +1,131 @@
+import { EventEmitter } from 'node:events';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+
+import { describe, expect, it } from '@jest/globals';
+
+import { isOverdue, PER_TURN, paceRequests } from './pace-requests.ts';
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** A pace whose listener notes the name of each request, with `!` behind that of an overdue one. */
+function startPace() {
+  const passed: string[] = [];
+  const clock = { nowMs: 0 };
+  const server = new EventEmitter();
+  const listener = paceRequests(
+    server as Server,
+    (request) => passed.push(`${request.url}${isOverdue(request) ? '!' : ''}`),
+    () => clock.nowMs,
+  );
+  const sockets = new Map<string, { destroyed: boolean }>();
+  return {
+    passed,
+    clock,
+    accepted: () => server.emit('connection'),
+    sockets,
+    ask: (...names: readonly string[]): void => {
+      for (const url of names) {
+        const socket = { destroyed: false };
+        sockets.set(url, socket);
+        listener({ url, socket } as unknown as IncomingMessage, {} as ServerResponse);
+      }
+    },
+  };
+}
+
+function names(from: number, to: number): readonly string[] {
+  return Array.from({ length: to - from }, (_, index) => `r${from + index}`);
+}
+
+describe('requests that arrive in one turn of the event loop', () => {
+  it('are passed on at once as long as they are few', () => {
+    const { ask, passed } = startPace();
+    ask(...names(0, PER_TURN));
+    expect(passed).toEqual(names(0, PER_TURN));
+  });
+
+  it('are passed on in order, a few in each turn', async () => {
+    const { ask, passed } = startPace();
+    ask(...names(0, 2 * PER_TURN + 1));
+    expect(passed).toHaveLength(PER_TURN);
+    await turn();
+    ask('later');
+    expect(passed).toHaveLength(2 * PER_TURN);
+    await turn();
+    expect(passed).toEqual([...names(0, 2 * PER_TURN + 1), 'later']);
+  });
+
+  it('give way to connections that are being accepted, but not without end', async () => {
+    const { ask, accepted, passed } = startPace();
+    ask(...names(0, PER_TURN + 1));
+    for (let turns = 0; turns < 100; turns += 1) {
+      accepted();
+      await turn();
+    }
+    expect(passed).toHaveLength(PER_TURN);
+    await turn();
+    expect(passed).toHaveLength(PER_TURN + 1);
+
+    ask(...names(0, PER_TURN));
+    for (let turns = 0; turns < 400; turns += 1) {
+      accepted();
+      await turn();
+    }
+    expect(passed).toHaveLength(2 * PER_TURN + 1);
+  });
+
+  it('are dropped while they wait if their client has left', async () => {
+    const { ask, passed, sockets } = startPace();
+    ask(...names(0, PER_TURN + 2));
+    sockets.get(`r${PER_TURN}`)!.destroyed = true;
+    await turn();
+    expect(passed.slice(PER_TURN)).toEqual([`r${PER_TURN + 1}`]);
+  });
+});
+
+describe('a queue of requests', () => {
+  /** Offers one request more in each turn than are passed on. */
+  async function offerTooMany(pace: ReturnType<typeof startPace>, turns: number, turnMs: number): Promise<void> {
+    pace.ask(...names(0, 2 * PER_TURN));
+    for (let index = 0; index < turns; index += 1) {
+      await turn();
+      pace.clock.nowMs += turnMs;
+      pace.ask(...names(0, PER_TURN + 1));
+    }
+  }
+
+  it.each([
+    ['a burst, however slow its turns are', 20, 500],
+    ['a burst of many quick turns', 200, 4],
+  ])('that is %s has no overdue requests', async (_of, turns, turnMs) => {
+    const pace = startPace();
+    await offerTooMany(pace, turns, turnMs);
+    expect(pace.passed.filter((name) => name.endsWith('!'))).toEqual([]);
+  });
+
+  it('that does not become empty has overdue requests, so that the others do not wait long', async () => {
+    const pace = startPace();
+    await offerTooMany(pace, 400, 40);
+    const late = pace.passed.filter((name) => name.endsWith('!'));
+    expect(late.length).toBeGreaterThan(100);
+    // The excess is an eighth of what is passed on.
+    expect(late.length).toBeLessThan(pace.passed.length / 4);
+    const before = pace.passed.length;
+    pace.ask('newest');
+    for (let turns = 0; turns < 5; turns += 1) {
+      pace.clock.nowMs += 40;
+      await turn();
+    }
+    expect(pace.passed.slice(before).map((name) => name.replace('!', ''))).toContain('newest');
+  });
+
+  it('that was empty once has no overdue requests at first', async () => {
+    const pace = startPace();
+    await offerTooMany(pace, 400, 40);
+    for (let turns = 0; turns < 100; turns += 1) await turn();
+    const before = pace.passed.length;
+    pace.clock.nowMs += 60_000;
+    await offerTooMany(pace, 20, 40);
+    expect(pace.passed.slice(before).filter((name) => name.endsWith('!'))).toEqual([]);
+  });
+});
