@@ -49,7 +49,7 @@ function notYet(pending: number): string {
 }
 
 function silenceOf({ type }: Check): string {
-  if (type === 'traceroute') return 'heard nothing from it, which proves nothing';
+  if (type === 'traceroute' || type === 'ping') return 'heard nothing from it, which proves nothing';
   return `${type === 'dns' ? 'got no answer to the question' : 'heard nothing back'}, which proves neither`;
 }
 

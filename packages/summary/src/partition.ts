@@ -98,7 +98,7 @@ function evidenceOf(type: string, probeResult: ProbeResult, all: readonly ProbeR
   const { outcome, result } = probeResult;
   if (outcome === 'pending') return 'pending';
   if (outcome === 'error' || result.error?.source === 'probe') return 'notMeasured';
-  if (type === 'ping' && outcome !== 'success') return unansweredEvidence(probeResult.result);
+  if (type === 'ping' && outcome !== 'success') return unansweredEvidence(probeResult, all);
   if (type === 'traceroute' && isTooLarge(probeResult.result)) return 'notMeasured';
   if (type === 'http') return httpEvidence(outcome, probeResult.result);
   if (type === 'dns') return dnsEvidence(outcome, probeResult.result);

@@ -208,7 +208,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   screenshot_missing: rule(['info'], 'http: a screenshot was asked for and given up.'),
   packet_loss: degrading(
     ['warning', 'info'],
-    `ping: a probe has replies and lost packets. Warning from ${t.lostPackets} lost packets on, of all probes together, also where the target may limit its answers to pings: the few packets of a ping do not tell. Also a warning if all packets of a \`size\` or \`dscp\` got no answer, and ordinary pings after them did (\`ordinary\`): the target is up, which makes it \`degraded\` and not \`down\`.`,
+    `ping: a probe has replies and lost packets, or none, if chance or a limit explains that by the losses of others. Warning from ${t.lostPackets} lost packets on, of all probes together, also where the target may limit its answers to pings: the few packets of a ping do not tell. Also a warning if all packets of a \`size\` or \`dscp\` got no answer, and ordinary pings after them did (\`ordinary\`): the target is up, which makes it \`degraded\` and not \`down\`.`,
   ),
   jitter_high: degrading(
     ['warning', 'info'],

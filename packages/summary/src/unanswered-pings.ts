@@ -1,14 +1,44 @@
-import type { SparseResultOf } from './probe-result.ts';
+import { chanceOfMore, type Sample } from './chance.ts';
+import { ofType, type ProbeResult, type SparseResultOf } from './probe-result.ts';
+import { thresholds } from './thresholds.ts';
 
 /** Default TTL of Linux and macOS: ordinary packets do not reach a target beyond it. */
 const ORDINARY_TTL = 64;
 
 /** A late or damaged reply proves that the target is up, and so does one to an ordinary ping. */
-export function unansweredEvidence(result: SparseResultOf<'ping'>): 'impaired' | 'notMeasured' | 'down' {
+export function unansweredEvidence(
+  probeResult: ProbeResult,
+  all: readonly ProbeResult[],
+): 'impaired' | 'notMeasured' | 'silent' | 'down' {
+  const result: SparseResultOf<'ping'> = probeResult.result;
   const { late = 0, corrupted = 0 } = result.anomalies ?? {};
   if (late + corrupted > 0) return 'impaired';
   if (isUnfit(result)) return 'notMeasured';
-  return answersOrdinary(result) ? 'impaired' : 'down';
+  if (answersOrdinary(result)) return 'impaired';
+  return isUnlucky(probeResult, all) ? 'silent' : 'down';
+}
+
+/**
+ * True for a probe that got no reply from an address that left many packets of others unanswered: half of them, or so
+ * many that chance explains the silence. A limit of replies that all probes share leaves some of them without any.
+ */
+export function isUnlucky({ outcome, result }: ProbeResult, all: readonly ProbeResult[]): boolean {
+  const { error, pingCount = 0 } = result as SparseResultOf<'ping'>;
+  if (outcome !== 'timeout' || error?.code !== 'timed_out' || pingCount === 0) return false;
+  const others = ofType<'ping'>(all).filter(
+    (other) => other.outcome === 'success' && other.result.resolvedIp === result.resolvedIp,
+  );
+  const { sent, lost } = others.map(samplePings).reduce(sum, { sent: 0, lost: 0 });
+  if (lost < thresholds.lostPackets) return false;
+  return 2 * lost >= sent || chanceOfMore({ sent: pingCount, lost: pingCount }, { sent, lost }) > thresholds.unlucky;
+}
+
+function samplePings({ result: { pingCount = 0, pingCompleted = 0 } }: ProbeResult<SparseResultOf<'ping'>>): Sample {
+  return { sent: pingCount, lost: pingCount - pingCompleted };
+}
+
+function sum(a: Sample, b: Sample): Sample {
+  return { sent: a.sent + b.sent, lost: a.lost + b.lost };
 }
 
 /** True if the target answered ordinary pings, which followed those of the check because nothing came back to these. */

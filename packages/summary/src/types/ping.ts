@@ -1,6 +1,6 @@
 import { buildFinding, severityByShare, type FindingDraft } from '../finding.ts';
 import { median } from '../geography.ts';
-import { answersOrdinary } from '../unanswered-pings.ts';
+import { answersOrdinary, isUnlucky } from '../unanswered-pings.ts';
 import { ORDINARY_PAYLOAD_BYTES } from '../payload-text.ts';
 import { groupBy, type ProbeResult, type SparseResultOf } from '../probe-result.ts';
 import { thresholds } from '../thresholds.ts';
@@ -14,7 +14,7 @@ export function findPing(probeResults: readonly PingResult[]): readonly FindingD
   const answered = probeResults.filter(({ result }) => (result.pingCompleted ?? 0) > 0);
   const unanswered = probeResults.filter(({ result }) => result.pingCompleted === 0);
   return [
-    ...loss(answered),
+    ...loss([...answered, ...unanswered.filter((one) => isUnlucky(one, probeResults))]),
     ...findOrdinaryAlone(unanswered),
     ...jitter(answered),
     ...findOddReplies(answered),

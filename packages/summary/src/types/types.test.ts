@@ -156,6 +156,42 @@ describe('a UDP port without an answer', () => {
   });
 });
 
+describe('pings to which nothing came back, while others missed answers', () => {
+  const none = ping([null, null, null, null]);
+
+  it.each([
+    [
+      'half of the packets of others',
+      { 'fra-1': ping([9, null, 9, null]), 'ber-1': ping([null, 9, null, 9]) },
+      'silent',
+    ],
+    [
+      'so few that chance does not explain it',
+      { 'fra-1': ping([9, 9, 9, 9]), 'ber-1': ping([null, null, 9, 9]), 'par-1': ping([9, 9, 9, 9]) },
+      'down',
+    ],
+    ['one', { 'fra-1': ping([9, null]), 'ber-1': ping([9, 9]) }, 'down'],
+    ['half of those to another address', { 'fra-1': ping([9, null, null, 9], { resolvedIp: '203.0.113.9' }) }, 'down'],
+  ])('are no outage if a limit or chance explains it: %s', (_what, others, count) => {
+    const summary = summaryOf('ping', { ...others, 'nyc-1': { ...none, resolvedIp: '203.0.113.1' } });
+
+    expect(summary.counts).toMatchObject({ [count]: 1, up: Object.keys(others).length });
+    expect(summary.verdict).toBe(count === 'down' ? 'partial' : 'degraded');
+  });
+
+  it('are lost packets of a target that may limit its answers', () => {
+    const summary = summaryOf('ping', {
+      'fra-1': ping([9, null, null, null]),
+      'nyc-1': ping([null, null, null, null]),
+    });
+
+    expect(summary.headline).toMatch(/; one probe heard nothing from it, which proves nothing\.$/);
+    expect(textOf(summary, 'packet_loss')).toMatch(
+      /^Packets got no answer: fra-1 75 % \(3 of 4\) and nyc-1 100 % \(4 of 4\)\./,
+    );
+  });
+});
+
 describe('pings of a size to which nothing came back', () => {
   it('are no outage of a target that answers ordinary ones', () => {
     const fields = { size: 1_400, dscp: 46, ordinary: { sent: 3, received: 2 } };
