@@ -7,6 +7,7 @@ import { buildFinding, type FindingDraft } from '../finding.ts';
 import type { Partition } from '../partition.ts';
 import type { ProbeResult } from '../probe-result.ts';
 import { reasonsOf } from '../reasons.ts';
+import { withLateAnswers } from '../traceroute/rounds/late.ts';
 import type { Trace } from '../traceroute/trace.ts';
 import { asText, countOf, listed, ms } from '../words.ts';
 import { directionOf, isPartOf, loneHops, loneNetworks, sharedLinks, type Direction } from './direction.ts';
@@ -167,9 +168,12 @@ function findTimes(there: Direction, back: Direction): readonly FindingDraft[] {
   return [buildFinding('direction_slower', 'info', results, text)];
 }
 
-/** Sent and lost packets to the hops at which the other probe answered, and with the full TTL. */
-function lossOf({ trace: { steps, target, fullTtl } }: Direction): { readonly sent: number; readonly lost: number } {
-  const own = steps.filter(({ routers }) => routers.some(({ ip }) => ip === target));
+/** Sent and lost packets, without those that were answered late, to the hops at which the other probe answered, and with the full TTL. */
+function lossOf({ trace }: Direction): { readonly sent: number; readonly lost: number } {
+  const { steps, target, fullTtl } = trace;
+  const own = steps
+    .filter(({ routers }) => routers.some(({ ip }) => ip === target))
+    .map((step) => withLateAnswers(trace, step));
   const direct = fullTtl?.rtts ?? [];
   return {
     sent: own.reduce((sum, { sent }) => sum + sent, direct.length),

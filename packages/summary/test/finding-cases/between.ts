@@ -3,6 +3,7 @@ import type { Check } from '@vantage/contract';
 import { summarize } from '../../src/summarize.ts';
 import { CHECK_ID, factsOf, broken, pending, type Result } from '../cases.ts';
 import { trace } from '../results.ts';
+import { withLate } from '../with-late.ts';
 import type { FindingCases } from './case.ts';
 
 const [nearFra, nearNyc] = ['100.64.1.5', '100.64.9.5'];
@@ -169,6 +170,13 @@ export const betweenCases: FindingCases = {
     ],
     absent: [
       ['as fast from both ends', betweenOf(...symmetric)],
+      [
+        'one end answers late',
+        betweenOf(
+          there(['100.64.1.1 1', `${nearNyc} 9 9 9 9 9 9 9 9 9 9`]),
+          withLate(back(['100.64.9.1 1', `${nearFra} 9 * * * * * * * * *`]), 2, 9),
+        ),
+      ],
       [
         'one lost packet of three',
         betweenOf(there(['100.64.1.1 1', atNyc]), back(['100.64.9.1 1', `${nearFra} 9 * 9`])),

@@ -4,6 +4,7 @@ import { unknownPlace } from '@vantage/contract';
 import { lines, summaryOf, textOf } from '../../../test/cases.ts';
 import { trace } from '../../../test/results.ts';
 import { limitedInGroups, lostInGroups } from '../../../test/spaced-groups.ts';
+import { withLate } from '../../../test/with-late.ts';
 
 const access = '198.51.100.1 1 1 1';
 const target = '203.0.113.1 9 9 9';
@@ -298,6 +299,24 @@ describe('loss on a path', () => {
 
     expect(lines(summaryOf('traceroute', { 'fra-1': { ...lossy, result: 'pending' } }))).toEqual([]);
     expect(lines(summaryOf('traceroute', { 'fra-1': unreached })).join()).not.toContain('loss');
+  });
+
+  it('does not count answers that came late', () => {
+    const rows = [clean('198.51.100.1'), ...lossyFrom(1)];
+    const lateAtAll = (late: number, hops = [2, 3, 4, 5]) =>
+      hops.reduce((result, hop) => withLate(result, hop, late), trace(rows, { spaced: lostInGroups }));
+    const linesOf = (result: ReturnType<typeof trace>) => lines(summaryOf('traceroute', { 'fra-1': result }));
+    const textWith = (late: number, hops?: number[]) =>
+      textOf(summaryOf('traceroute', { 'fra-1': lateAtAll(late, hops) }), 'path_loss');
+
+    expect(textWith(0)).toMatch(/^Loss begins at hop 2, 192\.0\.2\.1.* where fra-1 loses 50 %\.$/);
+    expect(textWith(4)).toMatch(
+      / where fra-1 loses 33 %\. 4 more answers came after more than four seconds: late, not lost\.$/,
+    );
+    // The first two routers only answer late.
+    expect(textWith(12, [2, 3])).toMatch(/^Loss begins between hop 1, .* and hop 4, 192\.0\.2\.3/);
+    // Only the groups after the trace prove that packets are lost.
+    expect(linesOf(lateAtAll(12))).toEqual(['loss_at_target warning: fra-1']);
   });
 });
 

@@ -1,7 +1,7 @@
 import { buildFinding, type FindingDraft } from '../../finding.ts';
 import { beginsOf, isExact, isOnLastLink, type Loss } from './begin.ts';
 import { provedBegins } from './proved-begins.ts';
-import { carriedTo, isLimitedRouter, lossyPaths, stepsToTarget } from './paths.ts';
+import { carriedTo, isLimitedRouter, lossyPaths, stepsToTarget, type LateAnswers } from './paths.ts';
 import { isLateRather, lateAt } from '../rounds/late.ts';
 import { outageOf } from '../rounds/outage.ts';
 import { withoutPause } from '../rounds/pause.ts';
@@ -21,6 +21,7 @@ import { isSilent, placeKey, stepText, targetIndex, type Step, type Trace, type 
 export function findLosses(traces: readonly Trace[]): readonly FindingDraft[] {
   const reached = reachedOf(traces);
   const losses = lossesOf(traces);
+  const missing = lossesOf(traces, 'missing');
   const proved = lossyWhenSpaced(traces);
   // Each hop with loss is compared with those beyond it, and may have lost more by chance.
   const lossyHops = reached.flatMap(({ steps }) => steps.filter((step) => !isSilent(step) && step.lost > 0)).length;
@@ -31,13 +32,13 @@ export function findLosses(traces: readonly Trace[]): readonly FindingDraft[] {
   return [
     ...carriedOn(located),
     ...findSpacedLoss(proved.filter((trace) => !isIn(placed, trace))),
-    ...unanswered(losses.filter(({ trace }) => !isIn(placed, trace) && !isIn(proved, trace))),
+    ...unanswered(missing.filter(({ trace }) => !isIn(placed, trace) && !isIn(proved, trace))),
     // On lossy paths a hop with more loss by chance is common, hence the stricter level.
     ...rateLimited(
       // After a change of the path a hop shows routers of both paths, and behind a per-packet balancer it is unknown
       // which router of a hop a lost packet was for.
       reached.filter((trace) => !isChangedPath(trace) && !isPacketwise(trace.branching)),
-      losses.length === 0 ? thresholds.lossByChance : thresholds.beginByChance / lossyHops,
+      missing.length === 0 ? thresholds.lossByChance : thresholds.beginByChance / lossyHops,
     ),
   ];
 }
@@ -47,9 +48,9 @@ function isIn(of: readonly Trace[], { probeResult }: Trace): boolean {
 }
 
 /** Finds where loss begins on each lossy path of `reachedOf`, as far as its packets prove. */
-export function lossesOf(traces: readonly Trace[]): readonly Loss[] {
+export function lossesOf(traces: readonly Trace[], late: LateAnswers = 'answered'): readonly Loss[] {
   const reached = reachedOf(traces);
-  return provedBegins(beginsOf(lossyPaths(reached)), reached);
+  return provedBegins(beginsOf(lossyPaths(reached, late)), reached);
 }
 
 /**
@@ -72,7 +73,10 @@ function carriedOn(places: readonly (readonly Loss[])[]): readonly FindingDraft[
     const where = unique(own.map(placeText));
     const isLimited = own.some(({ trace }) => isTargetLimited(trace));
     const begins = own.length === 1 ? 'Loss begins' : `Loss of ${countOf(own.length, 'path')} begins`;
-    const text = `${begins} ${listed(where, 3)} and carries on to the target, where ${sharesOf(own, isLimited ? 'misses answers to' : 'loses')}.`;
+    const late = own.reduce((sum, { trace, end }) => sum + lateAt(trace, end.hop), 0);
+    const further =
+      late === 0 ? '' : ` ${countOf(late, 'more answer')} came after more than four seconds: late, not lost.`;
+    const text = `${begins} ${listed(where, 3)} and carries on to the target, where ${sharesOf(own, isLimited ? 'misses answers to' : 'loses')}.${further}`;
     const brief = `loss begins ${placeText(own[0]!)}`;
     return buildFinding('path_loss', 'warning', probeResultsOf(own), text, brief);
   });

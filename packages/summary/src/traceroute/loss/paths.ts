@@ -3,15 +3,19 @@ import { chanceOfMore } from '../../chance.ts';
 import { countedSteps } from '../counted-steps.ts';
 import { weightOfLimits } from './limits.ts';
 import { areSomeLimited, mayAllBeLimited, routersOf, type Routers } from './routers.ts';
+import { withLateAnswers } from '../rounds/late.ts';
 import { isChangedPath } from '../rounds/path-change.ts';
 import { thresholds } from '../../thresholds.ts';
 import { isPacketwise } from '../multipath/dead-ends.ts';
 import { isSilent, targetIndex, type Step, type Trace } from '../trace.ts';
 
+/** What late answers count as: as answers for the place of loss, as missing for the target that should have answered. */
+export type LateAnswers = 'answered' | 'missing';
+
 /** Paths with loss at the target, without the packets to routers that are no evidence of that loss. */
-export function lossyPaths(reached: readonly Trace[]): readonly Path[] {
+export function lossyPaths(reached: readonly Trace[], late: LateAnswers): readonly Path[] {
   const routers = routersOf(reached);
-  const lossy = reached.flatMap((trace) => lossyPath(trace) ?? []);
+  const lossy = reached.flatMap((trace) => lossyPath(trace, late) ?? []);
   const isUnlocated = (path: Path): boolean =>
     isChangedPath(path.trace) ||
     isPacketwise(path.trace.branching) ||
@@ -21,8 +25,9 @@ export function lossyPaths(reached: readonly Trace[]): readonly Path[] {
 }
 
 /** Hops up to the target, with rate-limited ones treated as silent; undefined without loss at the target. */
-function lossyPath(trace: Trace): Path | undefined {
-  const steps = stepsToTarget(trace);
+function lossyPath(trace: Trace, late: LateAnswers): Path | undefined {
+  const counted = stepsToTarget(trace);
+  const steps = late === 'missing' ? counted : counted.map((step) => withLateAnswers(trace, step));
   if (steps.at(-1)!.lost === 0) return undefined;
   return { trace, steps: steps.map((step, index) => (isLimitedRouter(steps, index) ? withoutPackets(step) : step)) };
 }

@@ -1,4 +1,4 @@
-import type { Trace } from '../trace.ts';
+import type { Step, Trace } from '../trace.ts';
 
 /**
  * Number of packets to a hop whose answers came after more than four seconds: they count as lost, as in ping, but
@@ -6,6 +6,12 @@ import type { Trace } from '../trace.ts';
  */
 export function lateAt({ probeResult }: Trace, hop: number): number {
   return (probeResult.result.hops ?? []).find((one) => one.hop === hop)?.late ?? 0;
+}
+
+/** The hop with its late answers as answers: they prove that no packet was lost. */
+export function withLateAnswers(trace: Trace, step: Step): Step {
+  const late = Math.min(lateAt(trace, step.hop), step.lost);
+  return late === 0 ? step : { ...step, lost: step.lost - late };
 }
 
 /** True if half or more of the packets without an answer in time may have got a late one: their sender is no silent one. */
