@@ -29,7 +29,7 @@ export default {
   // Tests that run at the same time in a suite mostly wait: for silence, rounds and grace periods.
   maxConcurrency: 16,
   testSequencer: '<rootDir>/infra/jest/sequencer.mjs',
-  reporters: ['default', '<rootDir>/infra/jest/closing-line.mjs'],
+  reporters: ['<rootDir>/infra/jest/other-checks.mjs', 'default', '<rootDir>/infra/jest/closing-line.mjs'],
   // Far more than any test takes: machines may be busy or stall.
   testTimeout: 300_000,
   // A worker without an open handle needs more than the default 500 ms to exit on a busy machine, and would be killed.

@@ -12,6 +12,10 @@ registerHooks({
     specifier === '@jest/globals' ? { url: globals, shortCircuit: true } : next(specifier, context),
 });
 
+// A worker that has lost its main process ends with what its suite has started; a listener of `disconnect` would keep
+// each worker running.
+if (process.connected) setInterval(() => process.connected || process.exit(1), 500).unref();
+
 /** The keys of the global object below which jest-circus keeps the handlers and the timeout of a suite. */
 const ofSuite = [Symbol.for('EVENT_HANDLERS'), Symbol.for('TEST_TIMEOUT_SYMBOL')];
 

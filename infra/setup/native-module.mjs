@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
@@ -6,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 import { findNode24 } from './node24.mjs';
 import { repository } from './repository.mjs';
-import { execute, step } from './step.mjs';
+import { concurrentStep, execute, spawnConcurrently } from './step.mjs';
 
 /**
  * Flags of Node's own build (`include/node/common.gypi`) that an add-on must share: without run-time type information
@@ -57,15 +56,15 @@ export function loadsNativeModule(root = repository) {
  * @throws Error if raw-socket is not installed, with the compiler’s first error, or with Node’s reason not to load what
  *   was compiled
  */
-export function compileNativeModule(root = repository) {
+export async function compileNativeModule(root = repository) {
   if (loadsNativeModule(root)) return;
-  step('Compiling the raw socket module', () => {
+  await concurrentStep('Compiling the raw socket module', async () => {
     const folder = findPackage(root);
     if (folder === undefined) throw new Error(`raw-socket is not installed in ${root}`);
     const fresh = `${binaryOf(folder)}.${process.pid}`;
     mkdirSync(dirname(fresh), { recursive: true });
     try {
-      compile(folder, fresh);
+      await compile(folder, fresh);
       const reason = loadError(fresh);
       if (reason !== undefined) throw new Error(`Node does not load what was compiled: ${reason}`);
       // A new file, moved: the old one may be a link into pnpm's store, or mapped by a running agent.
@@ -81,10 +80,10 @@ function binaryOf(folder) {
 }
 
 /** raw-socket's `binding.gyp` is one source and one include folder: node-gyp, make and Python would add nothing. */
-function compile(folder, output) {
+async function compile(folder, output) {
   const nan = join(dirname(folder), 'nan');
   const args = [...FLAGS, `-I${headersOf(findNode24())}`, `-I${nan}`, join(folder, 'src', 'raw.cc'), '-o', output];
-  const { status, error, stderr } = spawnSync(process.env.CXX ?? 'g++', args, { encoding: 'utf8' });
+  const { status, error, stderr } = await spawnConcurrently(process.env.CXX ?? 'g++', args);
   if (error !== undefined) throw new Error(`the C++ compiler cannot be started: ${error.message}`);
   if (status !== 0) throw new Error(firstError(stderr));
 }
@@ -123,7 +122,7 @@ function firstReason(text) {
 // In an image: node infra/setup/native-module.mjs <folder that pnpm deploy made>
 if (realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
   try {
-    compileNativeModule(resolve(process.argv[2] ?? repository));
+    await compileNativeModule(resolve(process.argv[2] ?? repository));
   } catch (error) {
     console.error(error.message);
     process.exitCode = 1;

@@ -94,7 +94,7 @@ describe('the raw socket module, as the set-up makes it', () => {
 
     expect(damaged).toBe(false);
     expect(status).toBe(1);
-    expect(stderr).toContain('the C++ compiler cannot be started: spawnSync /nonexistent/g++ ENOENT');
+    expect(stderr).toContain('the C++ compiler cannot be started: spawn /nonexistent/g++ ENOENT');
   });
 
   it('fails with the first error of the compiler', () => {

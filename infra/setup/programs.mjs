@@ -1,4 +1,4 @@
-import { execute, step } from './step.mjs';
+import { concurrentStep, executeConcurrently } from './step.mjs';
 import { findNode24 } from './node24.mjs';
 
 /**
@@ -7,7 +7,12 @@ import { findNode24 } from './node24.mjs';
  */
 export function buildPrograms() {
   const node = findNode24();
-  step('Building the programs', () =>
-    execute(node.executable, ['infra/setup/bundle-programs.mjs', 'standalone', 'coordinator', 'probe-agent']),
+  return concurrentStep('Building the programs', () =>
+    executeConcurrently(node.executable, [
+      'infra/setup/bundle-programs.mjs',
+      'standalone',
+      'coordinator',
+      'probe-agent',
+    ]),
   );
 }

@@ -55,10 +55,14 @@ if (fault !== undefined) {
 try {
   if (!given.includes(SKIP_SYSTEM_PACKAGES)) installSystemPackages(target, { toCompile: !loadsNativeModule() });
   installDependencies();
-  provideNativeModule();
-  buildGeoData();
-  buildWebPage();
-  if (target === 'start') buildPrograms();
+  const builds = [
+    provideNativeModule(),
+    buildGeoData(),
+    buildWebPage(),
+    ...(target === 'start' ? [buildPrograms()] : []),
+  ];
+  const failed = (await Promise.allSettled(builds)).find(({ status }) => status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
 } catch (error) {
   console.error(`\nSet-up failed: ${error.message}`);
   process.exit(1);
@@ -121,9 +125,9 @@ function isNetwork(text) {
 }
 
 /** Compiles the raw socket module. If that fails, ping and traceroute do not work, and the next start tries again. */
-function provideNativeModule() {
+async function provideNativeModule() {
   try {
-    compileNativeModule();
+    await compileNativeModule();
   } catch (error) {
     console.error(`  ${error.message}\n  Without it the probes cannot ping or trace routes; everything else works.`);
   }

@@ -1,5 +1,6 @@
 /** Usage of `npm test` and `npm run check`. */
-export const checkUsage = `Checks format, types, lint, dead code, reference pages, and runs all tests. npm test runs the set-up first.
+export const checkUsage = `Runs all tests and, while they run, checks format, types, lint, dead code and reference pages. npm test runs the
+set-up first.
 
   npm test -- [arguments of jest]
   npm run check -- [arguments of jest]
