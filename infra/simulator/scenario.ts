@@ -12,6 +12,8 @@ interface Link {
   readonly loss?: number;
   /** Probability that an answer is lost on its way back. */
   readonly lossBack?: number;
+  /** Size of the largest answer that gets back over the link, bytes; larger ones vanish. */
+  readonly mtuBack?: number;
   /** Size of the largest packet that gets in, bytes; to larger ones the previous place sends an ICMP error. */
   readonly mtu?: number;
   /** Protocols of which larger packets do not get in; all if absent. */

@@ -43,7 +43,7 @@ def answers_to(case, packet, fate, state, now):
     sender, what, data, is_sound = made
     answers = []
     for copy in range(1 + place.get("duplicates", 0)):
-        home = home_delay(case, fate.trail, state)
+        home = home_delay(case, fate.trail, state, len(data))
         if home is None:
             continue
         thinking = slow_for(place, state, packet.protocol)

@@ -104,12 +104,12 @@ def flow_hash(packet, by, seed):
     return int.from_bytes(hashlib.blake2b(key, digest_size=4, key=seed.encode()[:64]).digest(), "big")
 
 
-def home_delay(case, trail, state):
-    """Seconds that an answer takes back over the links of the trail; None if one of them loses it."""
+def home_delay(case, trail, state, size):
+    """Seconds that an answer of this size takes back over the links of the trail; None if one of them loses it."""
     delay = 0
     for node in trail:
         place = case.places[node]
-        if state.random.random() < place.get("lossBack", 0):
+        if size > place.get("mtuBack", 65_535) or state.random.random() < place.get("lossBack", 0):
             return None
         delay += link_delay(place, state)
     return delay

@@ -53,6 +53,19 @@ export const sizes: readonly Scenario[] = [
       fullSize: { bytes: 1_500, arrives: true },
     },
   },
+  ...(['icmp', 'udp'] as const).map((check) => ({
+    // Large answers vanish on their way back.
+    name: `pmback${check}`,
+    path: [...routers(3), router({ mtuBack: 1_300 }), ...routers(2)],
+    checks: [check],
+    truth: {
+      finds: [{ code: 'path_mtu_black_hole' as const }],
+      verdicts: [check === 'icmp' ? ('degraded' as const) : ('up' as const)],
+      pathMtu: 1_300,
+      mtuBlackHole: 1_301,
+      ...(check === 'udp' ? { fullSize: { bytes: 1_500, arrives: true } } : {}),
+    },
+  })),
   ...(['udp', 'tcp'] as const).map((protocol) => ({
     // Only large packets of this protocol vanish.
     name: `pmhole${protocol}`,

@@ -281,7 +281,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   path_mtu_black_hole: degrading(
     ['warning', 'info'],
-    'traceroute: `mtuBlackHole` is not null, or `fullSize.arrives` is false. A router that silently drops large packets and a filter that drops large pings look the same from outside: info if the trace reached the target with packets of that `size`, or in `fullSize`. The text is certain if packets of both kinds vanish. Info if large SYNs vanish alone.',
+    'traceroute: `mtuBlackHole` is not null, or `fullSize.arrives` is false. A router that silently drops large packets, there or on the way back of the answers, and a filter that drops large pings look the same from outside: info if the trace reached the target with packets of that `size`, or in `fullSize`. The text is certain if packets of both kinds vanish. Info if large SYNs vanish alone.',
   ),
   path_mtu_small: rule(
     ['warning', 'info'],

@@ -200,7 +200,7 @@ describe('a comparison of two traces names', () => {
       'a black hole',
       trace(path, { pathMtu: 1_400, mtuBlackHole: 1_401 }),
       trace(path, { pathMtu: 1_400, mtuBlackHole: 1_451 }),
-      'echo requests that vanish without an error, from bytes 1401 → 1451',
+      'echo requests without answer or error, from bytes 1401 → 1451',
     ],
     [
       'address translation',

@@ -240,7 +240,7 @@ describe('a comparison of path MTUs', () => {
         trace(path, { pathMtu: 1_400, mtuBlackHole: null }),
         trace(path, { pathMtu: 1_400, mtuBlackHole: 1_451 }),
       ),
-    ).toEqual(['echo requests that vanish without an error, from bytes none → 1451?']);
+    ).toEqual(['echo requests without answer or error, from bytes none → 1451?']);
   });
 
   it('is sure if all sizes arrived in the other check', () => {
@@ -250,7 +250,7 @@ describe('a comparison of path MTUs', () => {
         trace(path, { pathMtu: 1_500, mtuBlackHole: null }),
         trace(path, { pathMtu: 1_400, mtuBlackHole: 1_401 }),
       ),
-    ).toEqual(['path MTU 1500 → 1400', 'echo requests that vanish without an error, from bytes none → 1401']);
+    ).toEqual(['path MTU 1500 → 1400', 'echo requests without answer or error, from bytes none → 1401']);
   });
 });
 

@@ -18,7 +18,7 @@ export const description: Description<typeof traceroute> = {
       ? `the target answers ${protocol === 'icmp' ? 'other ' : ''}echo requests`
       : undefined,
     told(pathMtu, (mtu) => `MTU ${mtu}`),
-    told(mtuBlackHole, (bytes) => `echo requests from ${bytes} bytes on vanish`),
+    told(mtuBlackHole, (bytes) => `echo requests from ${bytes} bytes on get no answer`),
     told(spacedLoss(others.spaced)),
     told(fullSizeOf({ fullSize, protocol, mtuBlackHole })),
     told(loop, ({ start }) => `goes in a circle from hop ${start}`),

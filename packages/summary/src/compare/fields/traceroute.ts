@@ -83,7 +83,7 @@ function mtuDifferences(a: Traceroute, b: Traceroute): readonly Difference[] {
   const hole = {
     subject: 'mtu',
     name: 'mtuBlackHole',
-    label: 'echo requests that vanish without an error, from bytes',
+    label: 'echo requests without answer or error, from bytes',
   } as const;
   const holes = differentValue(hole, holeOfA, holeOfB);
   // If the path MTU is below the ordinary one and no black hole was found, the search may have ended when a router

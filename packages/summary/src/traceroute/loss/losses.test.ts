@@ -410,13 +410,15 @@ describe('a black hole for large packets', () => {
       });
 
     expect(lines(summaryWith(undefined))).toEqual(['path_mtu_black_hole warning: fra-1']);
-    expect(textOf(summaryWith(undefined), 'path_mtu_black_hole')).toMatch(/^Large echo requests vanish /);
+    expect(textOf(summaryWith(undefined), 'path_mtu_black_hole')).toMatch(
+      / They vanish on the way, or their answers, which are as large, on the way back: /,
+    );
     expect([summaryWith(1_500).verdict, ...lines(summaryWith(1_500))]).toEqual([
       'up',
       'path_mtu_black_hole info: fra-1',
     ]);
     expect(textOf(summaryWith(1_500), 'path_mtu_black_hole')).toContain(
-      'UDP packets of 1,500 bytes arrive: a filter drops large pings, or other packets take another way.',
+      'UDP packets of 1,500 bytes arrive: a filter drops large pings, other packets take another way, or the answers, which are as large, vanish on the way back,',
     );
   });
 
@@ -426,14 +428,14 @@ describe('a black hole for large packets', () => {
       { pathMtu: 1_000, mtuBlackHole: 1_001, fullSize: { bytes: 1_500, arrives: true } },
       'up',
       'info',
-      'Large echo requests vanish on the way without an ICMP error, and small ones are answered: fra-1 from 1001 bytes on. UDP packets of 1,500 bytes arrive: a filter drops large pings, or other packets take another way.',
+      'Large echo requests get neither an answer nor an ICMP error, and small ones are answered: fra-1 from 1001 bytes on. UDP packets of 1,500 bytes arrive: a filter drops large pings, other packets take another way, or the answers, which are as large, vanish on the way back, where full packets of the target do then, too.',
     ],
     [
       'is one of echo requests alone if a router reports the size to other packets',
       { pathMtu: 1_300, mtuBlackHole: 1_301, fullSize: { bytes: 1_300, arrives: true } },
       'up',
       'info',
-      'Large echo requests vanish on the way without an ICMP error, and small ones are answered: fra-1 from 1301 bytes on. UDP packets of 1,300 bytes arrive, and larger ones get an ICMP error: a filter drops large pings, or other packets take another way.',
+      'Large echo requests get neither an answer nor an ICMP error, and small ones are answered: fra-1 from 1301 bytes on. UDP packets of 1,300 bytes arrive, and larger ones get an ICMP error: a filter drops large pings, other packets take another way, or the answers, which are as large, vanish on the way back, where full packets of the target do then, too.',
     ],
     [
       'is certain if full packets of the trace vanish too',
@@ -513,9 +515,9 @@ describe('a black hole for large packets', () => {
         'path_cut warning: fra-1',
         'path_mtu_black_hole warning: fra-1',
       ]);
-      expect(summary.headline).toContain(`packets of ${size.toLocaleString('en')} bytes vanish on the way`);
+      expect(summary.headline).toContain(`packets of ${size.toLocaleString('en')} bytes get no answer`);
       expect(textOf(summary, 'path_cut')).toBe(
-        `The ${packets} of the trace get no answer from beyond hop 2, and echo requests of fra-1 vanish from ${mtuBlackHole} bytes on, while smaller ones are answered: the path does not seem to carry the \`size\` of the request.`,
+        `The ${packets} of the trace get no answer from beyond hop 2, and echo requests of fra-1 vanish from ${mtuBlackHole} bytes on, while smaller ones are answered: the path${packets.startsWith('ICMP') ? ', or the way back of the answers,' : ''} does not seem to carry the \`size\` of the request.`,
       );
     },
   );

@@ -52,10 +52,10 @@ function blackHole(holes: readonly Trace[]): FindingDraft {
   return buildFinding('path_mtu_black_hole', 'warning', resultsOf(holes), text, 'large packets vanish on the way');
 }
 
-/** Finding: large echo requests vanish, and nothing is known of other packets. */
+/** Finding: large echo requests get no answer, and nothing is known of other packets. */
 function echoHole(holes: readonly Trace[]): FindingDraft {
-  const text = `Large echo requests vanish on the way without an ICMP error, and small ones are answered: ${sizesOf(holes)}. If it concerns other packets, too, connections that send full packets hang there; a filter for large pings looks the same.`;
-  return buildFinding('path_mtu_black_hole', 'warning', resultsOf(holes), text, 'large pings vanish on the way');
+  const text = `${ECHO_HOLE}: ${sizesOf(holes)}. They vanish on the way, or their answers, which are as large, on the way back: if other packets do so, too, connections that send full packets hang there. A filter for large pings looks the same.`;
+  return buildFinding('path_mtu_black_hole', 'warning', resultsOf(holes), text, 'large pings get no answer');
 }
 
 /** Finding: large packets of the trace’s protocol vanish, and the search by echo requests found no black hole. */
@@ -72,9 +72,16 @@ function ownHole(holes: readonly Trace[]): FindingDraft {
   return buildFinding('path_mtu_black_hole', isTcp ? 'info' : 'warning', resultsOf(holes), text, brief);
 }
 
+/** An answer is as large as its request, so a packet that vanishes may be either. */
+const ECHO_HOLE = 'Large echo requests get neither an answer nor an ICMP error, and small ones are answered';
+
+/**
+ * Finding: large echo requests get no answer, and large packets of the trace arrive. The answers to the latter are small:
+ * nothing shows that large ones come back.
+ */
 function echoFilter(holes: readonly Trace[]): FindingDraft {
   const arrived = unique(holes.map((trace) => passedBy(trace)!));
-  const text = `Large echo requests vanish on the way without an ICMP error, and small ones are answered: ${sizesOf(holes)}. ${listed(arrived)}: a filter drops large pings, or other packets take another way.`;
+  const text = `${ECHO_HOLE}: ${sizesOf(holes)}. ${listed(arrived)}: a filter drops large pings, other packets take another way, or the answers, which are as large, vanish on the way back, where full packets of the target do then, too.`;
   return buildFinding('path_mtu_black_hole', 'info', resultsOf(holes), text);
 }
 

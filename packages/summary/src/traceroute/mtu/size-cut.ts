@@ -22,14 +22,8 @@ export function findSizeCuts(traces: readonly Trace[]): readonly FindingDraft[] 
   const last = [...new Set(cut.flatMap((trace) => lastAnswer(trace)?.hop ?? []))].toSorted((a, b) => a - b);
   const beyond = last.length === 0 ? '' : ` from beyond hop ${listed(last.map(String))}`;
   const results = cut.map(({ probeResult }) => probeResult);
-  const text = `The ${packets} of the trace get no answer${beyond}, and echo requests of ${naming(results)} vanish from ${holes} bytes on, while smaller ones are answered: the path does not seem to carry the \`size\` of the request.`;
+  const text = `The ${packets} of the trace get no answer${beyond}, and echo requests of ${naming(results)} vanish from ${holes} bytes on, while smaller ones are answered: the path${protocol === 'icmp' ? ', or the way back of the answers,' : ''} does not seem to carry the \`size\` of the request.`;
   return [
-    buildFinding(
-      'path_cut',
-      'warning',
-      results,
-      text,
-      `packets of ${size!.toLocaleString('en')} bytes vanish on the way`,
-    ),
+    buildFinding('path_cut', 'warning', results, text, `packets of ${size!.toLocaleString('en')} bytes get no answer`),
   ];
 }

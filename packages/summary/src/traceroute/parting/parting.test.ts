@@ -311,7 +311,7 @@ describe('the sentence about the paths of a monitor that turned bad', () => {
       const { fullSize: _fullSize, ...echo } = small;
 
       expect(sentence({ 'ber-1': trace(path, echo), 'fra-1': works })).toMatch(
-        /the fault is over, .*\(ICMP\)\. Large echo requests vanish .*: ber-1 from 1401 bytes on\. If it concerns other packets/,
+        /the fault is over, .*\(ICMP\)\. Large echo requests get neither .*: ber-1 from 1401 bytes on\. They vanish .* if other packets do so, too,/,
       );
     });
   });

@@ -16,7 +16,7 @@ export const mtuResults = {
       minimum: 69,
       maximum: 65_535,
       description:
-        'Smallest echo request, in bytes, that vanished without an ICMP error each time, while smaller ones are answered ' +
+        'Smallest echo request, in bytes, that got neither an answer nor an ICMP error each time, while smaller ones are answered ' +
         'by the target or a router that refuses them; null without such a black hole, or if none is proved.',
     }),
   ),
