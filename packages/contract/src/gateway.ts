@@ -46,11 +46,7 @@ const jobId = Type.String({
   maxLength: 64,
   description: 'Id of the job: of a check, or of its screenshot.',
 });
-const seq = Type.Integer({
-  minimum: 1,
-  maximum: 0xff_ff_ff_ff,
-  description: 'Number of the message on its connection.',
-});
+const seq = Type.Integer({ minimum: 1, maximum: 0xff_ff_ff_ff, description: 'Number of a message of its connection.' });
 const traceparent = Type.Optional(Type.String({ pattern: '^[0-9a-f-]{1,128}$', maxLength: 128 }));
 
 const hello = Type.Object({
@@ -110,6 +106,9 @@ const challenge = Type.Object({
   t: Type.Literal('challenge'),
   versions: Type.Object({ oldest: Type.Integer({ minimum: 1 }), newest: Type.Integer({ minimum: 1 }) }),
   nonce: Type.String({ minLength: 16, maxLength: 128 }),
+  origin: Type.Optional(
+    Type.String({ maxLength: 2_048, description: 'Origin that the gateway expects in the proof. Absent in 0.1.0.' }),
+  ),
 });
 
 const welcome = Type.Object({

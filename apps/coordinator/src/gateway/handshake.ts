@@ -39,7 +39,7 @@ export async function shakeHands(
   end: (how: AttemptEnd) => void,
 ): Promise<AdmittedAgent | undefined> {
   const nonce = randomBytes(NONCE_BYTES).toString('base64url');
-  const hello = await receiveHello(socket, nonce);
+  const hello = await receiveHello(socket, nonce, enrolment.origin);
   if (typeof hello === 'string') {
     end(hello);
     return undefined;
@@ -90,7 +90,7 @@ function faultOfHello(frame: Frame, message: AgentMessage | undefined): string {
     : 'the first message must be a hello, not a piece';
 }
 
-function receiveHello(socket: AgentSocket, nonce: string): Promise<AgentHello | AttemptEnd> {
+function receiveHello(socket: AgentSocket, nonce: string, origin: string): Promise<AgentHello | AttemptEnd> {
   return new Promise((resolve) => {
     // Stalls of this process do not count: the hello may have arrived during one and not been read yet.
     const stopTimer = stallTolerantTimeout(PROOF_MS, () => {
@@ -112,6 +112,6 @@ function receiveHello(socket: AgentSocket, nonce: string): Promise<AgentHello | 
       stopTimer();
       resolve('abandoned');
     });
-    socket.send({ t: 'challenge', versions: gatewayVersions, nonce });
+    socket.send({ t: 'challenge', versions: gatewayVersions, nonce, origin });
   });
 }

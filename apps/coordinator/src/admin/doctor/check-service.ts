@@ -14,6 +14,8 @@ const TRUST_IT =
   'Set NODE_EXTRA_CA_CERTS to a PEM file with that CA for this command, and VANTAGE_CA_FILE for agents, or use a certificate of a public CA.';
 /** Remaining days of validity below which there is a warning: fewer than the 30 at which many ACME clients renew. */
 const WARN_DAYS = 14;
+/** Several coordinators may be behind the address. */
+const GATEWAY_ATTEMPTS = 4;
 
 export interface PublicAddress {
   /** Public URL of the service. */
@@ -74,34 +76,59 @@ function checkTransport(url: string): readonly DoctorFinding[] {
 }
 
 /**
- * Examines whether agents can connect, which fails behind a proxy that forwards no WebSocket upgrades. Makes one
- * attempt only, because a gateway limits failed ones.
+ * Examines whether agents can connect, which fails behind a proxy that forwards no WebSocket upgrades, and at each
+ * coordinator with another `PUBLIC_URL`. Makes few attempts, because a gateway limits them.
  */
 async function checkGateway({ url, isGatewayOn, isGatewayUsed }: PublicAddress): Promise<readonly DoctorFinding[]> {
   if (!isGatewayOn) return [];
-  const fault = await upgradeFault(`${withoutSlash(url).replace(/^http/, 'ws')}/agent`);
+  const address = `${withoutSlash(url).replace(/^http/, 'ws')}/agent`;
+  const attempts = Array.from({ length: GATEWAY_ATTEMPTS }, () => gatewayFault(address, new URL(url).origin));
+  const fault = (await Promise.all(attempts)).find((found) => found !== undefined);
   if (fault === undefined) return [ok('service.gateway', `Agents can connect to ${url} (WebSocket at /agent).`)];
-  const message = `Agents cannot connect to ${url}: ${fault}.`;
-  const remedy =
-    'Let the reverse proxy pass WebSocket upgrades of /agent on (infra/docker/nginx.conf), and set GATEWAY=on.';
+  const message = `Agents cannot connect to ${url}: ${fault.reason}.`;
+  const remedy = fault.isOrigin
+    ? 'Set PUBLIC_URL of every coordinator to the address that agents and clients use.'
+    : 'Let the reverse proxy pass WebSocket upgrades of /agent on (infra/docker/nginx.conf), and set GATEWAY=on.';
   return [isGatewayUsed ? error('service.gateway', message, remedy) : warning('service.gateway', message, remedy)];
 }
 
-async function upgradeFault(url: string): Promise<string | undefined> {
-  const { promise, resolve } = Promise.withResolvers<string | undefined>();
+interface GatewayFault {
+  readonly reason: string;
+  /** True if the coordinator has another public address. */
+  readonly isOrigin: boolean;
+}
+
+/** @param origin the one that agents sign */
+async function gatewayFault(url: string, origin: string): Promise<GatewayFault | undefined> {
+  const { promise, resolve: settle } = Promise.withResolvers<GatewayFault | undefined>();
+  const resolve = (reason: string, isOrigin = false): void => settle({ reason, isOrigin });
   const socket = new WebSocket(url, { handshakeTimeout: ANSWERS_MS, maxPayload: 65_536 });
   const timer = setTimeout(() => resolve('it sends no challenge'), ANSWERS_MS);
   socket.on('error', (fault) => resolve(reasonOf(fault)));
   socket.on('close', (code) => resolve(`it closes the connection (${code})`));
   socket.on('message', (data: Buffer) => {
-    const isChallenge = data.toString().includes('challenge');
-    resolve(isChallenge ? undefined : 'it sends no challenge');
+    const challenge = challengeIn(data.toString());
+    if (challenge === undefined) return resolve('it sends no challenge');
+    // Coordinators of release 0.1.0 do not name theirs.
+    const { origin: expected = origin } = challenge;
+    if (expected === origin) return settle(undefined);
+    resolve(`a coordinator there has ${expected} as its PUBLIC_URL and refuses them (bad-signature)`, true);
   });
   try {
     return await promise;
   } finally {
     clearTimeout(timer);
     socket.terminate();
+  }
+}
+
+function challengeIn(text: string): { readonly origin?: string } | undefined {
+  try {
+    const { t, origin } = JSON.parse(text) as Readonly<Record<string, unknown>>;
+    if (t !== 'challenge') return undefined;
+    return typeof origin === 'string' ? { origin } : {};
+  } catch {
+    return undefined;
   }
 }
 

@@ -21,7 +21,7 @@ import { readConfig } from '../../config.ts';
 import { startServer, type RunningServer } from '../../server.ts';
 import { readAdminConfig } from '../config.ts';
 import { checkFiles } from './check-files.ts';
-import { checkRedis } from './check-redis.ts';
+import { checkRedis } from './redis/check-redis.ts';
 import { runDoctor } from './doctor.ts';
 import { examineDeployment } from './examine-deployment.ts';
 import type { DoctorFinding } from './finding.ts';
@@ -172,6 +172,16 @@ describe('the doctor, of a deployment in order', () => {
     expect(faults(report, 'service')).toEqual([]);
   });
 
+  it('notices a coordinator that expects agents at another address', async () => {
+    const { port } = new URL(server.publicUrl);
+    const report = await examine({ ...env, PUBLIC_URL: `http://localhost:${port}` });
+
+    expect(faults(report, 'service.gateway')).toEqual([
+      `warning: Agents cannot connect to http://localhost:${port}: a coordinator there has ${server.publicUrl} as its PUBLIC_URL and refuses them (bad-signature).`,
+    ]);
+    expect(faults(report, 'service')).toEqual([]);
+  });
+
   (opensslVersion() === null ? it.skip : it)('notices that a private CA signed the certificate', async () => {
     const mint = certificateMint();
     const own = mint.issue({ subject: '/CN=web', names: ['IP:127.0.0.1'] });
@@ -235,7 +245,7 @@ describe('the doctor, of a deployment in order', () => {
 
   it('shares what settings plan among the masters of a Cluster', () => {
     const info = new Map([['maxmemory', String(1_073_741_824)]]);
-    const facts = { server: '127.0.0.1:1', info, config: undefined };
+    const facts = { server: '127.0.0.1:1', info, config: undefined, isOpen: false, agentUsers: 0 };
     const budget = { resultsBytes: 1_500 * 1_048_576, screenshotsBytes: 300 * 1_048_576 };
     const planOf = (servers: number): readonly (string | undefined)[] =>
       checkRedis(facts, { budget, redisAgents: 0, servers })
@@ -244,6 +254,23 @@ describe('the doctor, of a deployment in order', () => {
 
     expect(planOf(1)).toEqual(['warning', '1.8 GiB']);
     expect(planOf(3)).toEqual(['ok', '600 MiB']);
+  });
+
+  it.each([
+    ['redis.login', { 'protected-mode': 'no', bind: '* -::*' }, /^error: .* needs no password/],
+    ['redis.login', { 'protected-mode': 'no', bind: '127.0.0.1 -::1' }, undefined],
+    ['redis.login', { 'protected-mode': 'yes', bind: '*' }, undefined],
+    ['redis.users', { aclfile: '' }, /^warning: .* a restart loses 2 users of agents/],
+    ['redis.users', { aclfile: '/data/users.acl' }, undefined],
+  ])('says who may use Redis: %s with %j', (check, config, pattern) => {
+    const facts = { server: '127.0.0.1:1', info: new Map<string, string>(), isOpen: true, agentUsers: 2 };
+    const budget = { resultsBytes: 0, screenshotsBytes: 0 };
+    const findings = checkRedis(
+      { ...facts, config: new Map(Object.entries(config)) },
+      { budget, redisAgents: 0, servers: 1 },
+    );
+
+    expect(faults({ findings }, check)).toEqual(pattern === undefined ? [] : [expect.stringMatching(pattern)]);
   });
 
   it('warns of rate limits that limit nothing, unless only this machine reaches the service', async () => {
@@ -311,6 +338,12 @@ describe('the doctor, of a Redis that', () => {
       /^warning: .*volatile-ttl.*no effect/,
     ],
     ['has no memory limit', [], 'redis.memory', /^warning: .*no memory limit/],
+    [
+      'has more than its machine',
+      ['--maxmemory', '90000gb'],
+      'redis.memory',
+      /^warning: .*the kernel may kill it first/,
+    ],
     ['is full', ['--maxmemory', '500kb'], 'redis.memory', /^error: .* of 0\.5 MiB/],
     ['keeps nothing on disk', ['--appendonly', 'no'], 'redis.persistence', /^error: .*a restart loses/],
     [

@@ -11,13 +11,13 @@ import { readKnownProbes } from '../known-probes.ts';
 import { readCa } from '../tls/tls-folder.ts';
 import { certificateOf, checkValidity, firstToEnd } from './check-certificates.ts';
 import { checkClock } from './check-clock.ts';
-import { checkDisk } from './check-disk.ts';
+import { checkDisk } from './redis/check-disk.ts';
 import { checkProbes } from './check-probes.ts';
-import { checkRedis, checkRole } from './check-redis.ts';
+import { checkRedis, checkRole } from './redis/check-redis.ts';
 import { checkLimits } from './check-limits.ts';
 import { checkService, isLoopback } from './check-service.ts';
 import { error, ok, reasonOf, type DoctorFinding } from './finding.ts';
-import { readRedisFacts } from './redis-facts.ts';
+import { readRedisFacts } from './redis/redis-facts.ts';
 
 const REDIS_REMEDY =
   'Start it, or correct REDIS_URL, its login, REDIS_CA_FILE or the firewall. A service of npm start with --data is ' +

@@ -33,6 +33,8 @@ export type AgentAdmission =
 
 /** Identity of agents, for gateways. */
 export interface Enrolment {
+  /** Origin of the public URL of the service, which the signature of an agent covers. */
+  readonly origin: string;
   /**
    * Verifies the proof of an agent, enrols its key if its token allows that, and records its counter.
    *
@@ -63,6 +65,7 @@ const MAX_REASON_CHARACTERS = 512;
 
 export function createEnrolment({ redis, origin, lookUpPlace }: EnrolmentDependencies): Enrolment {
   return {
+    origin,
     authenticate: async ({ probeId, publicKey, counter, signature, token }, nonce, address) => {
       if (!PROBE_ID.test(probeId) || !Number.isSafeInteger(counter) || counter < 1) return refused('bad-signature');
       // The signature covers the digest, so that an intermediary can neither add nor replace the token.

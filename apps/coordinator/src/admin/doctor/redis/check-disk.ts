@@ -1,6 +1,6 @@
 import { readlink, statfs } from 'node:fs/promises';
 
-import { count, error, ok, sizeOf, warning, type DoctorFinding } from './finding.ts';
+import { count, error, ok, sizeOf, warning, type DoctorFinding } from '../finding.ts';
 import { numberOf, type RedisFacts } from './redis-facts.ts';
 
 const LITTLE_BYTES = 1_073_741_824;

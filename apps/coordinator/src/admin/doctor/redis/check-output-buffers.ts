@@ -1,4 +1,4 @@
-import { ok, sizeOf, warning, type DoctorFinding } from './finding.ts';
+import { ok, sizeOf, warning, type DoctorFinding } from '../finding.ts';
 import type { RedisFacts } from './redis-facts.ts';
 
 const SMALLEST_PUBSUB_BYTES = 32 * 1_048_576;

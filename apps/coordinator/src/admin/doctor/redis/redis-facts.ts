@@ -1,5 +1,8 @@
+import { agentUser } from '@vantage/contract';
 import { mastersOf } from '@vantage/redis-connections';
 import type { Redis } from 'ioredis';
+
+import { isOpenToAll } from '../../../probes/access/redis-users.ts';
 
 /** Facts about a Redis server. */
 export interface RedisFacts {
@@ -9,9 +12,21 @@ export interface RedisFacts {
   readonly info: ReadonlyMap<string, string>;
   /** Values of `PARAMETERS` by `CONFIG GET`; undefined if the login may not use it. */
   readonly config: ReadonlyMap<string, string> | undefined;
+  /** True if connections need no login; false also if the login may not see that. */
+  readonly isOpen: boolean;
+  /** Users of agents, as far as the login may see them. */
+  readonly agentUsers: number;
 }
 
-const PARAMETERS = ['client-output-buffer-limit', 'appendfsync', 'dir', 'save'] as const;
+const PARAMETERS = [
+  'client-output-buffer-limit',
+  'appendfsync',
+  'dir',
+  'save',
+  'aclfile',
+  'bind',
+  'protected-mode',
+] as const;
 
 /** Reads the connected server, or each master of a cluster. */
 export async function readRedisFacts(redis: Redis): Promise<readonly RedisFacts[]> {
@@ -26,7 +41,13 @@ async function readServer(redis: Redis): Promise<RedisFacts> {
       .flatMap(([name, value]) => (name === undefined || value === undefined ? [] : [[name, value] as const])),
   );
   const config = await readConfig(redis);
-  return { server: serverNameOf(redis), info, config };
+  const isOpen = await isOpenToAll(redis).catch(() => false);
+  return { server: serverNameOf(redis), info, config, isOpen, agentUsers: await countAgentUsers(redis) };
+}
+
+async function countAgentUsers(redis: Redis): Promise<number> {
+  const users = await redis.call('ACL', 'USERS').catch(() => []);
+  return Array.isArray(users) ? users.filter((user) => String(user).startsWith(agentUser(''))).length : 0;
 }
 
 /** Address of the connected server; `REDIS_URL` may name the Sentinels only. */

@@ -1,14 +1,13 @@
-import { count, error, ok, sizeOf, warning, type DoctorFinding } from './finding.ts';
+import { count, error, ok, warning, type DoctorFinding } from '../finding.ts';
+import { checkAccess } from './check-access.ts';
+import { checkMemory, type MemoryBudget } from './check-memory.ts';
 import { checkOutputBuffers } from './check-output-buffers.ts';
 import { numberOf, type RedisFacts } from './redis-facts.ts';
 
 const OLDEST_MAJOR = 7;
-/** Used share of `maxmemory` or `maxclients` from which on the finding is an error. */
+/** Used share of `maxclients` from which on the finding is an error. */
 const FULL_AT = 0.95;
-/**
- * Used share of `maxmemory` or `maxclients`, or share of `maxmemory` that the settings allow for results and
- * screenshots, above which there is a warning.
- */
+/** Used share of `maxclients` above which there is a warning. */
 const NEARLY_FULL_AT = 0.8;
 /** Connections that `maxclients` must have room for, for each agent that connects to Redis. */
 const PER_REDIS_AGENT = 6;
@@ -18,15 +17,6 @@ const PER_REDIS_AGENT = 6;
  */
 const PER_DEPLOYMENT = 100;
 
-/**
- * Bytes that results and screenshots may take by the coordinator's settings, summed over all servers. `resultsBytes` is
- * undefined without a setting: results may then take half of `maxmemory`.
- */
-export interface MemoryBudget {
-  readonly resultsBytes: number | undefined;
-  readonly screenshotsBytes: number;
-}
-
 export interface RedisExpectations {
   readonly budget: MemoryBudget;
   /** Agents that connect to this Redis. */
@@ -35,16 +25,17 @@ export interface RedisExpectations {
   readonly servers: number;
 }
 
-/** Findings on version, role, memory, eviction, persistence, clients and output buffers of one server. */
+/** Findings on one server. */
 export function checkRedis(facts: RedisFacts, expected: RedisExpectations): readonly DoctorFinding[] {
   return [
     checkVersion(facts),
     checkRole(facts),
-    ...checkMemory(facts, expected),
+    ...checkMemory(facts, expected.budget, expected.servers),
     checkEviction(facts),
     ...checkPersistence(facts),
     checkClients(facts, expected.redisAgents),
     checkOutputBuffers(facts),
+    ...checkAccess(facts),
   ];
 }
 
@@ -67,39 +58,6 @@ export function checkRole({ server, info }: RedisFacts): DoctorFinding {
         `${server} is a ${role === 'slave' ? 'replica' : role}: it takes no writes.`,
         'Let REDIS_URL name the master, or the Sentinels (redis+sentinel://…).',
       );
-}
-
-function checkMemory(
-  facts: RedisFacts,
-  { budget: { resultsBytes, screenshotsBytes }, servers }: RedisExpectations,
-): readonly DoctorFinding[] {
-  const used = numberOf(facts, 'used_memory') ?? 0;
-  const most = numberOf(facts, 'maxmemory') ?? 0;
-  if (most === 0) {
-    const message = `Redis at ${facts.server} has no memory limit (maxmemory 0) and uses ${sizeOf(used)}.`;
-    const remedy =
-      'Set maxmemory to half of the memory of its machine: without it the kernel kills Redis if memory runs out.';
-    return [warning('redis.memory', message, remedy)];
-  }
-  const message = `Redis at ${facts.server} uses ${sizeOf(used)} of ${sizeOf(most)} (maxmemory).`;
-  const remedy =
-    'Raise maxmemory, or lower RESULT_RETENTION_SECONDS or RESULTS_MAX_MIB. When it is full, checks get 503.';
-  const usage =
-    used >= most * FULL_AT
-      ? error('redis.memory', message, remedy)
-      : used >= most * NEARLY_FULL_AT
-        ? warning('redis.memory', message, remedy)
-        : ok('redis.memory', message);
-  const planned = (resultsBytes === undefined ? most / 2 : resultsBytes / servers) + screenshotsBytes / servers;
-  const plan =
-    `Results (RESULTS_MAX_MIB) and screenshots (SCREENSHOTS_MAX_MIB) may take ${sizeOf(planned)} of the ` +
-    `${sizeOf(most)} of Redis at ${facts.server}.`;
-  return [
-    usage,
-    planned > most * NEARLY_FULL_AT
-      ? warning('redis.budget', plan, 'Lower one of the two, or raise maxmemory: queues need the rest.')
-      : ok('redis.budget', plan),
-  ];
 }
 
 function checkEviction(facts: RedisFacts): DoctorFinding {
