@@ -150,7 +150,7 @@ export const problemTypes = {
     status: 503,
     title: 'The service is not available now',
     help:
-      'The store cannot be reached, the queues are full, or more checks are requested than the service can start. ' +
+      'The store cannot be reached, the queues are full, or more is requested than the service can answer. ' +
       'Nothing was accepted; try again after `Retry-After` seconds.',
   },
 } as const;

@@ -5,6 +5,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 
 import { apiKeyOf } from './caller.ts';
+import { arrivalOf } from './limits/pace-requests.ts';
 import type { Links } from './links.ts';
 import { withoutCheckIds } from './without-check-ids.ts';
 import { createStoreBudget, type StoreBudget } from './store-budget.ts';
@@ -91,7 +92,7 @@ function pathWithoutSecrets(path: string): string {
 
 /** Logs one line per request, at level debug for `/healthz` and `/readyz`. */
 function logAnswer(request: Request, response: Response, exchange: Exchange, log: Logger): void {
-  const started = performance.now();
+  const started = arrivalOf(request);
   response.once('close', () => {
     if (!log.isLevelEnabled('info')) return;
     const { instance, requestId } = exchange;

@@ -1,8 +1,10 @@
 import { EventEmitter } from 'node:events';
+import type { Server } from 'node:http';
 
 import { expect, it } from '@jest/globals';
 import type { Request, Response } from 'express';
 
+import { paceRequests, PER_TURN } from '../http/limits/pace-requests.ts';
 import { observeRequests, type SeenRequest } from './observe-requests.ts';
 
 /** What is counted of a response with these headers. */
@@ -32,6 +34,26 @@ it.each([
   ['that is none', { statusCode: 200, policy: follow }, undefined],
 ])('a request is counted as refused by the limit %s', (_of, answer, limit) => {
   expect(seenOf({}, answer)?.limit).toBe(limit);
+});
+
+it('counts the time that a request waited for its turn', async () => {
+  const seen: SeenRequest[] = [];
+  const { handler } = observeRequests((one) => seen.push(one));
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const take = paceRequests(new EventEmitter() as Server, (request) => {
+    if (request.url !== 'last') return;
+    const response = Object.assign(new EventEmitter(), { statusCode: 200, locals: {}, getHeader: () => undefined });
+    handler(request as Request, response as unknown as Response, () => undefined);
+    response.emit('close');
+    resolve();
+  });
+  for (const url of [...Array.from({ length: PER_TURN }, String), 'last']) {
+    take({ url, method: 'GET', query: {}, socket: {} } as unknown as Request, {} as Response);
+  }
+  const until = performance.now() + 20;
+  while (performance.now() < until);
+  await promise;
+  expect(seen[0]?.durationMs).toBeGreaterThanOrEqual(20);
 });
 
 it.each([

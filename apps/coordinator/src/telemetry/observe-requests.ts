@@ -1,5 +1,6 @@
 import type { RequestHandler, Response } from 'express';
 
+import { arrivalOf } from '../http/limits/pace-requests.ts';
 import { createLiveList } from '../live-list.ts';
 
 /** A finished request. All strings are from closed lists, to bound the number of series. */
@@ -31,7 +32,7 @@ export function observeRequests(onEnd: (seen: SeenRequest) => void): RequestObse
   const underWay = createLiveList<Response>();
   return {
     handler: (request, response, next) => {
-      const startedAt = performance.now();
+      const startedAt = arrivalOf(request);
       const remove = underWay.add(response);
       response.once('close', () => {
         remove();

@@ -114,9 +114,13 @@ export function createCheck(options: CheckEndpointsOptions): Endpoint {
 /** Refuses a request, although probes have capacity, so that the coordinator can start the others in time. */
 function shed(checks: Checks): HttpProblem {
   checks.noteShed();
-  return new HttpProblem('unavailable', 'More checks are requested than the service can start. Nothing was accepted.', {
-    headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
-  });
+  return new HttpProblem(
+    'unavailable',
+    'More is requested of the service than it can answer in time. Nothing was accepted.',
+    {
+      headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
+    },
+  );
 }
 
 interface Reading {

@@ -3,23 +3,28 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 
 import { describe, expect, it } from '@jest/globals';
 
-import { isOverdue, PER_TURN, paceRequests } from './pace-requests.ts';
+import { arrivalOf, isOverdue, PER_TURN, paceRequests } from './pace-requests.ts';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** A pace whose listener notes the name of each request, with `!` behind that of an overdue one. */
 function startPace() {
   const passed: string[] = [];
+  const arrivals = new Map<string, number>();
   const clock = { nowMs: 0 };
   const server = new EventEmitter();
   const listener = paceRequests(
     server as Server,
-    (request) => passed.push(`${request.url}${isOverdue(request) ? '!' : ''}`),
+    (request) => {
+      passed.push(`${request.url}${isOverdue(request) ? '!' : ''}`);
+      arrivals.set(request.url!, arrivalOf(request));
+    },
     () => clock.nowMs,
   );
   const sockets = new Map<string, { destroyed: boolean }>();
   return {
     passed,
+    arrivals,
     clock,
     accepted: () => server.emit('connection'),
     sockets,
@@ -45,14 +50,17 @@ describe('requests that arrive in one turn of the event loop', () => {
   });
 
   it('are passed on in order, a few in each turn', async () => {
-    const { ask, passed } = startPace();
+    const { ask, passed, clock, arrivals } = startPace();
     ask(...names(0, 2 * PER_TURN + 1));
     expect(passed).toHaveLength(PER_TURN);
     await turn();
+    clock.nowMs = 30;
     ask('later');
     expect(passed).toHaveLength(2 * PER_TURN);
     await turn();
     expect(passed).toEqual([...names(0, 2 * PER_TURN + 1), 'later']);
+    expect(arrivals.get(`r${2 * PER_TURN}`)).toBe(0);
+    expect(arrivals.get('later')).toBe(30);
   });
 
   it('give way to connections that are being accepted, but not without end', async () => {

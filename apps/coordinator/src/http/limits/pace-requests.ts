@@ -11,8 +11,9 @@ const STANDING_TURNS = 32;
 const OVERDUE_MS = 100;
 
 const overdue = Symbol('overdue');
+const arrival = Symbol('arrival');
 
-type Paced = IncomingMessage & { [overdue]?: true };
+type Paced = IncomingMessage & { [overdue]?: true; [arrival]?: number };
 
 /**
  * Passes on `PER_TURN` requests in each turn of the event loop, and the rest in later turns, in order. Node accepts only
@@ -40,6 +41,11 @@ export function isOverdue(request: IncomingMessage): boolean {
 
 export function markOverdue(request: IncomingMessage): void {
   (request as Paced)[overdue] = true;
+}
+
+/** When the head of the request was read: monotonic clock, milliseconds. */
+export function arrivalOf(request: IncomingMessage): number {
+  return (request as Paced)[arrival] ?? performance.now();
 }
 
 interface Waiting {
@@ -83,6 +89,7 @@ class RequestQueue {
       this.standsSince = since;
       this.turnsStanding = 0;
     }
+    (request as Paced)[arrival] = since;
     this.waiting.push({ request, response, since });
   };
 
