@@ -15,6 +15,7 @@ import { ofType, type ProbeResult, type SparseResultOf } from './probe-result.ts
 import { redirectedTo } from './redirected.ts';
 import { isWithoutFamily } from './resolution.ts';
 import { payloadText } from './payload-text.ts';
+import { chosenText } from './traceroute/mtu/chosen-packets.ts';
 import { findingRules } from './rules.ts';
 import { answersEchoAlone, goesRound, type Partition } from './partition.ts';
 import { isDelegated, answerKindOf, classifiedAnswer } from './dns-answer.ts';
@@ -188,7 +189,9 @@ function negative(check: Check, probeResults: readonly ProbeResult[], down: read
       return `${host} does not resolve (${recordTypeOf(probeResults)})`;
     case 'traceroute':
       if (down.some(isRefusedTrace)) return `${host} does not accept traces`;
-      return down.every(isSilentTrace) ? `${host} does not answer traces` : `${host} is not reached`;
+      return down.every(isSilentTrace)
+        ? `${host} does not answer traces${chosenText(down[0]!.result)}`
+        : `${host} is not reached`;
     case 'info':
       return `${host} cannot be looked up`;
     default:

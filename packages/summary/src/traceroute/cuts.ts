@@ -57,7 +57,7 @@ export function cuts(traces: readonly Trace[]): readonly FindingDraft[] {
 function echoAlone(traces: readonly Trace[], severity: 'warning' | 'info'): readonly FindingDraft[] {
   const keyOf = (trace: Trace): string => `${trace.probeResult.result.protocol ?? ''} ${isUnseen(trace)}`;
   return grouped(traces, keyOf).map((own) => {
-    const { protocol } = own[0]!.probeResult.result;
+    const { protocol, size } = own[0]!.probeResult.result;
     const who = naming(probeResults(own));
     const known = isUnseen(own[0]!)
       ? 'No hop of the path is known.'
@@ -71,7 +71,12 @@ function echoAlone(traces: readonly Trace[], severity: 'warning' | 'info'): read
             'a filter on the way or the target itself drops those, or ',
             `it answers echo requests only of ${who}, not ${name}`,
           ];
-    const text = `The target answers ${asked} of ${who}, and no ${name} packet of the trace: ${why}it limits its answers, or one of several ways to it is broken. ${known}`;
+    const bytes = size?.toLocaleString('en') ?? '';
+    const [packet, bySize] =
+      size === undefined
+        ? ['packet', '']
+        : [`packet of ${bytes} bytes`, `packets of this size, or their answers, are dropped, or `];
+    const text = `The target answers ${asked} of ${who}, and no ${name} ${packet} of the trace: ${bySize}${why}it limits its answers, or one of several ways to it is broken. ${known}`;
     return buildFinding('path_cut', severity, probeResults(own), text, brief);
   });
 }

@@ -3,6 +3,7 @@ import type { LookUpPlace } from '@vantage/contract';
 import { buildFinding, type FindingDraft } from '../finding.ts';
 import { listed, naming } from '../words.ts';
 import { grouped, lastAnswer, probeResults } from './end-reason.ts';
+import { chosenNote } from './mtu/chosen-packets.ts';
 import { joinedPlaces } from './steps/places.ts';
 import { placeKey, stepText, type Step, type Trace } from './trace.ts';
 
@@ -37,7 +38,9 @@ export function stops(
   return grouped(silent, keyOf).map((own) => {
     const who = naming(probeResults(own));
     const last = lastAnswer(own[0]!);
-    if (last === undefined) return buildFinding('path_stops', 'warning', probeResults(own), nothingText(own));
+    const chosen = chosenNote(own[0]!.probeResult.result);
+    if (last === undefined)
+      return buildFinding('path_stops', 'warning', probeResults(own), `${nothingText(own)}${chosen}`);
     const where = joinedPlaces(own.map((trace) => stepText(lastAnswer(trace)!)));
     const asn = last.routers[0]?.asn ?? null;
     const isOwnNetwork = own.some(({ target }) => asn !== null && target !== null && placeOf?.(target).asn === asn);
@@ -48,7 +51,7 @@ export function stops(
       fork === undefined
         ? ''
         : ` Others pass ${stepText(fork)} too and reach the target by other routers: one of several parallel paths may be broken.`;
-    const text = `Nothing answers beyond ${listed(where, 3)}, on the way from ${who}.${note}${others}`;
+    const text = `Nothing answers beyond ${listed(where, 3)}, on the way from ${who}.${note}${others}${chosen}`;
     return buildFinding('path_stops', 'warning', probeResults(own), text, `the path ends at ${stepText(last)}`);
   });
 }

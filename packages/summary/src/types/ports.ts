@@ -103,7 +103,7 @@ function silence(probeResults: readonly UdpResult[]): readonly FindingDraft[] {
   if (silent.length === 0) return [];
   const text =
     `Nothing came back from the port to ${naming(silent)}: it is filtered, it is closed and the ICMP error did not come, what listens there ` +
-    `does not answer this question or answers from another port, as TFTP does, or packets were lost. With UDP these look the same.${blindness(silent)}`;
+    `does not answer this question or answers from another port or address, as TFTP and hosts with several addresses do, or after the end of the check, or packets were lost. With UDP these look the same.${blindness(silent)}`;
   return [buildFinding('udp_no_answer', 'info', silent, text)];
 }
 

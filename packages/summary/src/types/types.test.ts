@@ -148,10 +148,10 @@ describe('pings whose replies are all damaged, or shorter than what was sent', (
 });
 
 describe('a UDP port without an answer', () => {
-  it('may answer from another port, which the probe does not hear', () => {
+  it('may answer from another port or address, which the probe does not hear', () => {
     expect(textOf(summaryOf('udp', { 'fra-1': udp('open|filtered') }), 'udp_no_answer')).toBe(
       'Nothing came back from the port to fra-1: it is filtered, it is closed and the ICMP error did not come, what listens there does not answer this question or answers ' +
-        'from another port, as TFTP does, or packets were lost. With UDP these look the same.',
+        'from another port or address, as TFTP and hosts with several addresses do, or after the end of the check, or packets were lost. With UDP these look the same.',
     );
   });
 });

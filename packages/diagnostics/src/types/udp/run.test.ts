@@ -226,7 +226,7 @@ describe('a udp check', () => {
 
     expect(outcome).toMatchObject({ result: 'timeout', state: 'open|filtered' });
     expect(outcome.error?.message).toContain(
-      'Nothing came back from the port: it is open and silent, answers from another port (as TFTP does), is filtered, or is closed',
+      'Nothing came back from the port: it is open and silent, answers from another port (as TFTP does) or address, is filtered, or is closed',
     );
   });
 

@@ -157,9 +157,9 @@ function outcome(target: Target, sent: Fields, attempts: readonly Attempt[]): Ou
   return { result, rt: null, error: failure, ...common, ...nothing, state, icmp };
 }
 
-/** The kernel drops answers from other ports, which nothing ties to the datagram. */
+/** The kernel drops answers from other ports and addresses, which nothing ties to the datagram. */
 const NO_ANSWER =
-  'Nothing came back from the port: it is open and silent, answers from another port (as TFTP does), is filtered, or is closed and the ICMP error did not come.';
+  'Nothing came back from the port: it is open and silent, answers from another port (as TFTP does) or address, is filtered, or is closed and the ICMP error did not come.';
 
 function ended(failure: Failure, fields: Fields): Outcome<Udp> {
   return { result: outcomeOf(failure), rt: null, resolvedIp: null, error: failure, ...fields };

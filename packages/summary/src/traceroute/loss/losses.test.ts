@@ -337,6 +337,32 @@ describe('where paths end', () => {
     );
   });
 
+  it.each([
+    ['a size', { size: 1_400 }, 'of 1,400 bytes'],
+    ['a DSCP', { dscp: 46 }, 'with DSCP 46'],
+  ])('is that of packets with %s that was asked for', (_what, fields, words) => {
+    const silence = trace([access, '192.0.2.1 5 5 5', '* * *', '* * *'], fields);
+    const summary = summaryOf('traceroute', { 'fra-1': silence });
+
+    expect(summary.headline).toContain(`does not answer traces ${words} from`);
+    expect(textOf(summary, 'path_stops')).toMatch(
+      new RegExp(`from fra-1\\. Packets ${words} were sent, as asked for: others may get farther\\.$`),
+    );
+  });
+
+  it('may be due to the size of the packets, if echo requests of other sizes are answered', () => {
+    const silence = { fullTtl: { rtts: [null, null, null], icmp: null }, echo: { sent: 9, received: 3 }, size: 1_400 };
+    const cut = trace([access, '192.0.2.1 5 5 5', '* * *', '* * *'], {
+      protocol: 'icmp',
+      stopReason: 'gap_limit',
+      ...silence,
+    });
+
+    expect(textOf(summaryOf('traceroute', { 'fra-1': cut }), 'path_cut')).toContain(
+      'and no ICMP packet of 1,400 bytes of the trace: packets of this size, or their answers, are dropped, or it limits',
+    );
+  });
+
   it('may be the target’s own network', () => {
     const placeOf = () => ({ ...unknownPlace, asn: 'AS64512', asName: 'Target Net' });
     const path = trace([access, '203.0.113.254 8 8 8', '* * *']);

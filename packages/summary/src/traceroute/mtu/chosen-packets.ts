@@ -1,0 +1,15 @@
+import type { SparseResultOf } from '../../probe-result.ts';
+
+type Traceroute = SparseResultOf<'traceroute'>;
+
+/** ` of 1,400 bytes with DSCP 46`, if the request chose these: others may pass where such packets are dropped. */
+export function chosenText({ size, dscp = 0 }: Traceroute): string {
+  const bytes = size === undefined ? '' : ` of ${size.toLocaleString('en')} bytes`;
+  return `${bytes}${dscp === 0 ? '' : ` with DSCP ${dscp}`}`;
+}
+
+/** Sentence that the packets of a trace that ends in silence were such ones; empty for ordinary ones. */
+export function chosenNote(result: Traceroute): string {
+  const chosen = chosenText(result);
+  return chosen === '' ? '' : ` Packets${chosen} were sent, as asked for: others may get farther.`;
+}
