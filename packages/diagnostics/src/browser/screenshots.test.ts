@@ -52,8 +52,6 @@ beforeAll(async () => {
       response.setHeader('Content-Type', 'text/html');
       response.end(colours);
     },
-    '/not-found': (_request, response) =>
-      void response.writeHead(404, { 'Content-Type': 'text/html' }).end('<body style="background: rgb(1, 2, 3)">'),
     '/locked': (_request, response) =>
       void response
         .writeHead(401, { 'Content-Type': 'text/html', 'WWW-Authenticate': 'Basic realm="x"' })
@@ -75,15 +73,10 @@ beforeAll(async () => {
       response.writeHead(200, { 'Content-Type': 'text/html', 'Content-Encoding': 'gzip' });
       response.end(whole.subarray(0, whole.length - 20));
     },
-    '/cut': (_request, response) => {
-      response.writeHead(200, { 'Content-Type': 'text/html', 'Content-Length': '100000' });
-      response.write(`<body style="background: lime">${'<p>text</p>'.repeat(100)}`, () => response.destroy());
-    },
     '/framed': (_request, response) => void response.writeHead(200, { 'Content-Type': 'text/html' }).end(framed),
     '/many-hosts': (request, response) => {
       const [, port] = (request.headers.host ?? '').split(':');
-      const count = Number(new URL(request.url ?? '', 'http://page.test').searchParams.get('count'));
-      const images = Array.from({ length: count }, (_, at) => `<img src="http://h${at}.test:${port}/" alt="">`);
+      const images = Array.from({ length: 80 }, (_, at) => `<img src="http://h${at}.test:${port}/" alt="">`);
       response.writeHead(200, { 'Content-Type': 'text/html' }).end(images.join(''));
     },
     '/to-refused': (_request, response) => void response.writeHead(302, { Location: 'http://refused.example/' }).end(),
@@ -139,9 +132,11 @@ async function pixelOf(screenshots: Screenshots, path: string): Promise<readonly
 describe('a screenshot', () => {
   itWithBrowser('shows the page on 1280 by 800 pixels, and names the probe to the target', async () => {
     agents.clear();
-    const { png, failure } = await open().capture(request(`${site.origin}/`));
+    const captured = await open().capture(request(`${site.origin}/`));
 
+    const { png, failure } = captured;
     expect(failure).toBeNull();
+    expect(captured).not.toHaveProperty('cutAt');
     const picture = readPng(png!);
     expect([picture.width, picture.height]).toEqual([1280, 800]);
     expect(picture.pixel(0, 0)).toEqual([255, 0, 0]);
@@ -152,24 +147,14 @@ describe('a screenshot', () => {
   });
 
   // The page's own host is one of the 64 (`defaultProxyLimits`).
-  itWithBrowser('says at which limit a page was cut, and nothing of one that keeps to it', async () => {
-    const screenshots = open();
-
-    const [cut, whole] = [
-      await screenshots.capture(request(`${site.origin}/many-hosts?count=80`)),
-      await screenshots.capture(request(`${site.origin}/many-hosts?count=20`)),
-    ];
+  itWithBrowser('says at which limit a page was cut', async () => {
+    const cut = await open().capture(request(`${site.origin}/many-hosts`));
 
     expect(cut).toMatchObject({ failure: null, cutAt: expect.arrayContaining(['hosts']) });
-    expect(whole.failure).toBeNull();
-    expect(whole).not.toHaveProperty('cutAt');
   });
 
   itWithBrowser('shows what an error status carries', async () => {
-    const screenshots = open();
-
-    expect(await pixelOf(screenshots, '/not-found')).toEqual([1, 2, 3]);
-    expect(await pixelOf(screenshots, '/locked')).toEqual([4, 5, 6]);
+    expect(await pixelOf(open(), '/locked')).toEqual([4, 5, 6]);
   });
 
   itWithBrowser('remembers nothing of the one before', async () => {
@@ -197,18 +182,15 @@ describe('a screenshot', () => {
     mint.close();
   });
 
-  itWithBrowser('fails with the reason of the policy, of the connection, of the redirect', async () => {
-    const closed = await closedPort();
-    const screenshots = open({ admit: admitSite([site.port, closed.port]) });
+  itWithBrowser('fails with the reason of the policy, of the redirect', async () => {
+    const screenshots = open();
     const codeOf = async (url: string): Promise<string | undefined> =>
       (await screenshots.capture(request(url))).failure?.code;
 
     expect(await codeOf('http://refused.example/')).toBe('target_refused_by_policy');
     expect(await codeOf('https://refused.example/')).toBe('target_refused_by_policy');
-    expect(await codeOf(`http://page.test:${closed.port}/`)).toBe('connection_refused');
     expect(await codeOf(`${site.origin}/to-file`)).toBe('redirect_refused');
     expect(await codeOf(`${site.origin}/in-circles`)).toBe('redirect_limit');
-    await closed.close();
   });
 
   itWithBrowser('names the place that failed where a redirect led there', async () => {
@@ -245,12 +227,12 @@ describe('a screenshot', () => {
 
   itWithBrowser('shows a page that breaks off as far as it came', async () => {
     expect(await pixelOf(open(), '/cut-gzip')).toEqual([0, 255, 0]);
-    expect(await pixelOf(open(), '/cut')).toEqual([0, 255, 0]);
   });
 
   const lime = '<body style="background: lime">';
   const lengthOfLime = `Content-Type: text/html\r\nContent-Length: ${lime.length}\r\n`;
   const bentAnswers = {
+    'a body that breaks off': `HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 100000\r\n\r\n${lime}`,
     'bare line feeds': `HTTP/1.1 200 OK\r\n${lengthOfLime}\r\n${lime}`.replaceAll('\r', ''),
     'a folded header': `HTTP/1.1 200 OK\r\nX-A: a\r\n b\r\n${lengthOfLime}\r\n${lime}`,
     'bytes after the body': `HTTP/1.1 200 OK\r\n${lengthOfLime}\r\n${lime}<body style="background: red">`,
@@ -265,7 +247,7 @@ describe('a screenshot', () => {
       }),
     );
     const frames = Object.keys(bentAnswers).map(
-      (_what, index) => `<iframe src="http://page.test:${bent.port}/${index}" width="400" height="700"></iframe>`,
+      (_what, index) => `<iframe src="http://page.test:${bent.port}/${index}" width="300" height="700"></iframe>`,
     );
     framed = `<body style="margin: 0; display: flex">${frames.join('')}`;
     const screenshots = open({ admit: admitSite([site.port, bent.port]) });
@@ -274,7 +256,7 @@ describe('a screenshot', () => {
 
     expect(failure).toBeNull();
     const { pixel } = readPng(png!);
-    const colours = Object.keys(bentAnswers).map((what, index) => [what, pixel(200 + 404 * index, 500)]);
+    const colours = Object.keys(bentAnswers).map((what, index) => [what, pixel(150 + 304 * index, 500)]);
     expect(colours).toEqual(Object.keys(bentAnswers).map((what) => [what, [0, 255, 0]]));
     await bent.close();
   });
@@ -309,28 +291,26 @@ describe('a screenshot', () => {
     expect(folder.contents()).toEqual([]);
   });
 
-  itWithBrowser('gives way where its turn is long in coming', async () => {
-    const screenshots = open();
-    const first = screenshots.capture(request(`${site.origin}/`));
+  itWithBrowser(
+    'waits for its turn, gives way if that is long in coming, and is refused if too many wait',
+    async () => {
+      const screenshots = open();
+      const first = screenshots.capture(request(`${site.origin}/`));
+      const second = await screenshots.capture(request(`${site.origin}/`, { waitMs: 1 }));
 
-    const second = await screenshots.capture(request(`${site.origin}/`, { waitMs: 1 }));
-
-    expect(second.failure).toMatchObject({ code: 'probe_busy', source: 'probe' });
-    expect(screenshots.status()).toMatchObject({ running: 1, waiting: 0 });
-    expect((await first).failure).toBeNull();
-  });
-
-  itWithBrowser('waits for its turn, and is refused where too many wait', async () => {
-    const screenshots = open();
-    const pictures = Array.from({ length: 6 }, () => screenshots.capture(request(`${site.origin}/`)));
-
-    await expect(pictures[5]).resolves.toMatchObject({ failure: { code: 'probe_busy', source: 'probe' } });
-    expect(screenshots.status()).toMatchObject({ running: 1, waiting: 4 });
-    await screenshots.close();
-    const codes = (await Promise.all(pictures)).map(({ failure }) => failure?.code);
-    expect(codes).toEqual([...Array.from({ length: 5 }, () => 'timed_out'), 'probe_busy']);
-    expect(folder.contents()).toEqual([]);
-  });
+      expect(second.failure).toMatchObject({ code: 'probe_busy', source: 'probe' });
+      expect(screenshots.status()).toMatchObject({ running: 1, waiting: 0 });
+      const others = Array.from({ length: 5 }, () => screenshots.capture(request(`${site.origin}/never-ends`)));
+      const pictures = [first, ...others];
+      await expect(pictures[5]).resolves.toMatchObject({ failure: { code: 'probe_busy', source: 'probe' } });
+      expect(screenshots.status()).toMatchObject({ running: 1, waiting: 4 });
+      expect((await first).failure).toBeNull();
+      await screenshots.close();
+      const codes = (await Promise.all(pictures)).map(({ failure }) => failure?.code);
+      expect(codes).toEqual([undefined, ...Array.from({ length: 4 }, () => 'timed_out'), 'probe_busy']);
+      expect(folder.contents()).toEqual([]);
+    },
+  );
 });
 
 /** How long a page may do what it does, after its request. */
@@ -343,7 +323,6 @@ describe('a hostile page', () => {
     'opens dialogs without end',
     'is a download',
     'floods the console',
-    'never ends',
   ];
 
   it.each(sample)('is in the sample only if what it costs is certain: %s', (name) => {
@@ -366,7 +345,7 @@ describe('a hostile page', () => {
     }
 
     expect(left).toEqual([]);
-    expect(['never ends']).toEqual(expect.arrayContaining(taken));
+    expect(taken).toEqual([]);
     expect(await pixelOf(screenshots, '/')).toEqual([255, 0, 0]);
   });
 
@@ -391,7 +370,7 @@ describe('the self-test', () => {
     expect(await screenshots.selfTest(soon())).toBeNull();
     expect(await pixelOf(screenshots, '/')).toEqual([255, 0, 0]);
     expect([...folder.contents(), ...(await folder.processes())]).toEqual([]);
-    for (const ms of [1, 60, 150, 300]) {
+    for (const ms of [1, 100, 300]) {
       await screenshots.capture(request(`${site.origin}/`, { signal: AbortSignal.timeout(ms) }));
       expect([...folder.contents(), ...(await folder.processes())]).toEqual([]);
     }
