@@ -148,6 +148,22 @@ describe('in a network whose truth is known, where packets are awaited', () => {
     });
 
     itMeanwhile(
+      `ping proves that a target is up behind a silent router at which its TTL runs out, over IPv${family}`,
+      async () => {
+        const [behindSilent, gone] = await Promise.all(
+          [networks.behindSilent, networks.blackHole].map((network) =>
+            lab!.ping(address(network, 99), { ttl: 2, count: 1 }),
+          ),
+        );
+
+        expect(behindSilent).toMatchObject({ result: 'timeout', ordinary: { sent: 3, received: 3 } });
+        // Its TTL runs out at a router that answers, so that nothing more is asked.
+        expect(gone).toMatchObject({ result: 'failure', error: { code: 'time_exceeded' } });
+        expect(gone).not.toHaveProperty('ordinary');
+      },
+    );
+
+    itMeanwhile(
       `ping fails with the MTU of the link that is too small, and not a byte below, over IPv${family}`,
       async () => {
         const size = SMALL_MTU - (family === 4 ? 28 : 48);
