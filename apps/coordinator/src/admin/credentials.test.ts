@@ -1,4 +1,14 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -10,6 +20,10 @@ import { Redis } from 'ioredis';
 import { until } from '../../test/core-bed.ts';
 import { readAdminConfig } from './config.ts';
 import { runProbeAdmin } from './commands.ts';
+
+const canMount =
+  process.env['CI'] !== undefined ||
+  (process.getuid?.() === 0 && spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'x', '/mnt']).status === 0);
 
 let folder: string;
 let master: RedisServer;
@@ -49,6 +63,10 @@ async function run(args: readonly string[], more: Readonly<Record<string, string
   const streams = { out: (line: string) => out.push(line), err: (line: string) => err.push(line) };
   const code = await runProbeAdmin(args, config, streams);
   return { code, out: out.join('\n'), err: err.join('\n') };
+}
+
+function shell(line: string): void {
+  execFileSync('sh', ['-c', line]);
 }
 
 function urlIn(environment: string): string {
@@ -151,6 +169,25 @@ describe('the credentials of an agent', () => {
     expect(between).toEqual([true, true]);
     expect([await canLogIn(urlIn(out)), await canLogIn(urlIn(rotated.out))]).toEqual([false, true]);
     expect([finished.code, finished.out]).toEqual([0, '']);
+  });
+
+  (canMount ? it : it.skip)('are as they were if the disk of the file is full, which leaves no file', async () => {
+    const full = join(folder, 'full');
+    mkdirSync(full);
+    shell(`mount -t tmpfs -o size=4k x ${full}`);
+    try {
+      const { out } = await run(['add', 'packed', ...record]);
+      writeFileSync(join(full, 'filler'), 'x'.repeat(4_096));
+      const rotated = await run(['rotate', 'packed', '--env', join(full, 'packed.env')]);
+      const added = await run(['add', 'packed-2', ...record, '--env', join(full, 'packed-2.env')]);
+
+      for (const { code, err } of [rotated, added]) expect([code, err]).toEqual([1, expect.stringContaining('ENOSPC')]);
+      expect(await canLogIn(urlIn(out))).toBe(true);
+      expect(await redis.call('ACL', 'USERS')).not.toContain(agentUser('packed-2'));
+      expect(readdirSync(full)).toEqual(['filler']);
+    } finally {
+      shell(`umount ${full}`);
+    }
   });
 
   it('go with the probe', async () => {

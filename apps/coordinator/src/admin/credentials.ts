@@ -58,11 +58,9 @@ export async function addProbe(parts: AdminParts, record: ProbeRecord, handover:
     place.file?.drop();
     return { said: [`The user of ${id} could not be written.`], warnings: [], done: false, nodes };
   }
-  // Writes the file before the record, so that the password is not lost if Redis fails in between.
-  const handed = handOver(made?.environment, place);
   await parts.records.write(record);
   return {
-    ...handed,
+    ...handOver(made?.environment, place),
     said: [
       `Probe ${id} is recorded. Its agent is the Redis user ${agentUser(id)}.`,
       ...(made?.said ?? []),
@@ -155,7 +153,10 @@ interface Made {
   readonly warnings: readonly string[];
 }
 
-/** Rejects with the reason if the environment cannot be built; the file is removed then. */
+/**
+ * Builds the environment and writes the file, before Redis knows the password: on a full disk it would be lost. Rejects
+ * with the reason if one of them fails; the file is removed then.
+ */
 async function environmentFor(
   place: Place,
   config: AdminConfig,
@@ -164,7 +165,9 @@ async function environmentFor(
   handover: Handover,
 ): Promise<Made> {
   try {
-    return await environmentOf(config, id, password, handover);
+    const made = await environmentOf(config, id, password, handover);
+    place.file?.write(made.environment);
+    return made;
   } catch (error) {
     place.file?.drop();
     throw error;
@@ -202,7 +205,7 @@ interface Place {
   readonly password?: string | undefined;
 }
 
-/** The destination of a new password, opened before anything is changed: without one the password would be lost. */
+/** The destination of a new password, created before anything is changed: without one the password would be lost. */
 function placeFor(path: string | undefined, id: string): Place {
   if (path === undefined) return {};
   const file = createEnvironmentFile(path);
@@ -212,7 +215,6 @@ function placeFor(path: string | undefined, id: string): Place {
 function handOver(environment: AgentEnvironment | undefined, { file }: Place): Pick<AdminResult, 'environment'> {
   if (file === undefined) return environment === undefined ? {} : { environment };
   if (environment === undefined) file.drop();
-  else file.write(environment);
   return {};
 }
 

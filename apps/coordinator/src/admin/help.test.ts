@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -38,6 +38,23 @@ describe('the help of the commands on probes', () => {
     const described = new Set([...stdout.matchAll(/^ {2}(--[a-z-]+) .*\.$/gm)].map(([, option]) => option));
     expect(described).toEqual(named);
     for (const other of commands.filter((name) => name !== command)) expect(stdout).not.toContain(`probe:${other}`);
+  });
+
+  it.each([
+    ['--help', 1],
+    ['doctor', 3],
+  ])('ends with a reason if its output cannot be written: %s', (command, code) => {
+    const full = openSync('/dev/full', 'w');
+    const { status, stderr } = spawnSync(process.execPath, [bundledProgram('coordinator', 'admin/main'), command], {
+      encoding: 'utf8',
+      env: { ...programEnv(), REDIS_URL: 'redis://127.0.0.1:1' },
+      stdio: ['ignore', full, 'pipe'],
+    });
+    closeSync(full);
+
+    expect(status).toBe(code);
+    expect(stderr).toMatch(/^standard output: ENOSPC/);
+    expect(stderr).not.toMatch(/^ +at /m);
   });
 
   it.each([['help'], ['--help'], ['-h']])('says what all of them do: %s', (...args) => {

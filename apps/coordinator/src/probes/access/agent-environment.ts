@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 
 import { agentUser } from '@vantage/contract';
 import { parseRedisUrl } from '@vantage/redis-connections';
@@ -38,8 +38,9 @@ export function describeEnvironment(environment: AgentEnvironment): string {
 
 /** A file created in advance, so that a password that is shown once has a destination. */
 export interface EnvironmentFile {
+  /** Throws if the disk does not take it. */
   readonly write: (environment: AgentEnvironment) => void;
-  /** Removes the file, to which no password was written. */
+  /** Removes the file, whose password, if it has one, is void. */
   readonly drop: () => void;
 }
 
@@ -54,8 +55,13 @@ export function createEnvironmentFile(file: string): EnvironmentFile | undefined
   return {
     write: (environment) => {
       const handle = openSync(file, 'w', 0o600);
-      writeSync(handle, describeEnvironment(environment));
-      closeSync(handle);
+      try {
+        writeFileSync(handle, describeEnvironment(environment));
+        // Some file systems report a full disk only now.
+        fsyncSync(handle);
+      } finally {
+        closeSync(handle);
+      }
     },
     drop: () => rmSync(file, { force: true }),
   };
