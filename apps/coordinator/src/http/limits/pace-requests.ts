@@ -103,10 +103,10 @@ class RequestQueue {
   }
 
   private nextTurn(): void {
-    this.turnsAccepting = this.hasAccepted ? this.turnsAccepting + 1 : 0;
-    const givesWay = this.hasAccepted && this.turnsAccepting <= MOST_ACCEPTING;
+    const givesWay = this.hasAccepted && this.turnsAccepting < MOST_ACCEPTING && this.waiting.length > 0;
     this.hasAccepted = false;
-    if (!givesWay || this.waiting.length === 0) {
+    this.turnsAccepting = givesWay ? this.turnsAccepting + 1 : 0;
+    if (!givesWay) {
       this.begun = 0;
       this.passOn();
     }
