@@ -6,7 +6,7 @@ import { createJobLoop, type JobLoop, type JobSource } from './job-loop.ts';
 import { silent } from '../test/silent.ts';
 import { eventually } from '../test/eventually.ts';
 
-/** A queue in memory that answers questions in their order; it counts its commands. */
+/** A queue in memory that replies to takes in their order, and counts its commands. */
 interface FakeQueue extends JobSource<string> {
   readonly add: (...ids: readonly string[]) => void;
   readonly commands: Record<'next' | 'read' | 'finish', number>;

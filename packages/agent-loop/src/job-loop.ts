@@ -48,7 +48,9 @@ export interface JobLoop {
   readonly knows: (id: string) => boolean;
   /** Runs an active job as if this loop had taken it, unless the loop `knows` it. */
   readonly adopt: (id: string) => void;
-  /** Counts up with each answer of the queue, refusals too, because a restart of the agent would not end them. */
+  /**
+   * Number of replies from the queue so far; error replies count, because a restart of the agent would not end them.
+   */
   readonly turns: () => number;
   /** Jobs taken or adopted since the start. */
   readonly taken: () => number;

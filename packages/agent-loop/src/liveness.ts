@@ -2,7 +2,7 @@ import { LONGEST_CHECK_MS } from '@vantage/contract';
 import type { Logger } from 'pino';
 
 export interface LivenessParts {
-  /** Counts up with each answer of the queue, refusals too. */
+  /** Number of replies from the queue so far, error replies included. */
   readonly turns: () => number;
   /** True while the loop takes no jobs because all slots are in use. */
   readonly isFull: () => boolean;

@@ -1,9 +1,9 @@
 import { createUtilization } from './utilization.ts';
 
 /**
- * Decides whether this process is so busy with results that combined notifications save enough commands to justify a
- * delay. Determined by trial: a client that waits for each result looks like many that do not, until a delay has
- * combined nothing.
+ * Decides whether this process is so busy with results that combined notifications save enough commands to justify
+ * their delay. Only a trial tells: a client that waits for each result causes the same rate as independent clients,
+ * until a delay has combined nothing.
  */
 export interface Pace {
   /** Records that a result raises a signal. */

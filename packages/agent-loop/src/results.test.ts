@@ -10,7 +10,7 @@ let results: Results;
 
 afterEach(() => results.close());
 
-/** A Redis that may be away, or refuse. */
+/** A fake Redis that can be unavailable, or refuse writes. */
 function store(options: Partial<ResultsOptions> = {}): {
   up: boolean;
   refuses: boolean;

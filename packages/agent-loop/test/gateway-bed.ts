@@ -51,7 +51,7 @@ export class GatewayBed {
   loop: AgentLoop | undefined;
   link: RunnerLink | undefined;
   log: Logger = pino({ level: 'silent' });
-  /** Number of the next connections that the gateway refuses, as when Redis is away. */
+  /** Number of the next connections that the gateway refuses, as while Redis is unavailable. */
   refusals = 0;
   /** Number of the next connections that get no answer, as from a gateway that stalls. */
   unanswered = 0;

@@ -9,7 +9,8 @@ const LONGEST_RETRY_MS = 5_000;
 const LONGEST_ASKED_MS = 30_000;
 
 /**
- * True if a retry is in vain: for each status below 500, except 408 (timeout), 425 (too early) and 429 (rate limit).
+ * True if a retry cannot succeed: for each status below 500, except 408 (timeout), 425 (too early) and 429 (rate
+ * limit).
  */
 export function isPermanent({ status }: ProblemError): boolean {
   return status < 500 && ![408, 425, 429].includes(status);
@@ -48,9 +49,9 @@ export async function delay(milliseconds: number, signal: AbortSignal | undefine
 }
 
 /**
- * Repeats a request until it succeeds. The wait is counted for each call.
+ * Repeats a request until it succeeds. Each call counts its waits separately.
  *
- * @throws the failure if a retry is in vain, the last one after `GIVE_UP_AFTER_MS` of waiting, the signal's reason
+ * @throws a permanent failure at once, the last failure after `GIVE_UP_AFTER_MS` of waiting, the signal's reason
  */
 export async function retried<T>(send: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   let waitedMs = 0;

@@ -5,7 +5,7 @@ import { Type } from './type.ts';
 
 type Builder = typeof Type;
 
-/** Keywords of a schema in their order, and its marks (properties that are not enumerable), at all levels. */
+/** Keywords of a schema in their order, and its properties that are not enumerable (`marks`), at all levels. */
 function whole(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(whole);

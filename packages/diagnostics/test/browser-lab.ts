@@ -19,7 +19,7 @@ export interface LabOptions {
   readonly canaries: readonly string[];
   /** True to count queries to port 53 of 127.0.0.1, which must be the machine's resolver. */
   readonly nameServer: boolean;
-  /** Prefixes of flags with which the browser is not started, to prove that the canaries work. */
+  /** Prefixes of flags to remove from the browser's command line, to prove that the canaries work. */
   readonly without: readonly string[];
   /** True if the browser is in a separate network namespace. */
   readonly namespace: boolean;

@@ -26,7 +26,7 @@ const PATIENT_SOCKET_TIMEOUT_MS = 5_000;
 
 /**
  * Timeout of an agent's attempt to connect: three round trips of a second, for TCP and TLS. It is short, because an
- * attempt whose packets were lost while the network was away must not keep an agent waiting once it is back.
+ * attempt whose packets were lost in a network outage must not keep the agent waiting after it.
  */
 const PATIENT_CONNECT_TIMEOUT_MS = 3_000;
 

@@ -23,9 +23,9 @@ export function answersSome(probeResults: readonly ProbeResult[]): boolean {
 }
 
 /**
- * True if the target seems to limit its answers to all probes together, so that one of them may get none. In groups of
- * packets after traces that reached it, it answered the first packets significantly more often than the later ones, as
- * a rate limit does. It also left a lone packet unanswered: the first of a group, or one with the full TTL.
+ * True if the target seems to rate-limit its answers to all probes together, so that one of them may get none. In
+ * groups of packets after traces that reached it, it answered the first packets significantly more often than the later
+ * ones, as a rate limit does. It also left a lone packet unanswered: the first of a group, or one with the full TTL.
  */
 export function limitsAnswers(probeResults: readonly ProbeResult[]): boolean {
   const reached = probeResults.map(({ result }) => result as SparseResultOf<'traceroute'>).filter((one) => one.reached);

@@ -4,15 +4,15 @@ import { thresholds } from './thresholds.ts';
 type Result = SparseResultOf<'traceroute'>;
 type Hop = NonNullable<Result['hops']>[number];
 
-/** Fewest silent hops in a row: fewer may be a router that answers nothing. */
+/** Minimum number of silent hops in a row: fewer may be a router that answers nothing. */
 const SILENT_HOPS = 2;
-/** Fewest packets to these hops, in the trace itself and in all others together. */
+/** Minimum number of packets to these hops, in the trace itself and in all others together. */
 const PACKETS = 5;
 
 /**
  * True if a trace ended before the target: it left the path of traces that reached the target at a router that both
  * passed, and the hops after its last router were silent, although routers at these hops answered the other traces. A
- * limit of the target's answers does not explain that.
+ * rate limit of the target's answers does not explain that.
  */
 export function endsOnWay(result: Result, others: readonly ProbeResult[]): boolean {
   const hops = (result.hops ?? []).toSorted((a, b) => a.hop - b.hop);

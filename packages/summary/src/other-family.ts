@@ -54,7 +54,7 @@ function secondOver(family: Family, probeResult: ProbeResult): readonly ProbeRes
   return second !== undefined && isSecond && !isUnmeasured(second) ? [second] : [];
 }
 
-/** @param all measurements of all probes over the family, which tell whether the silence towards one proves anything */
+/** @param all measurements of all probes over the family: they decide whether silence towards one probe is evidence */
 function findingsOf(
   type: string,
   own: readonly ProbeResult[],

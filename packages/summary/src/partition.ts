@@ -111,9 +111,9 @@ function evidenceOf(type: string, probeResult: ProbeResult, all: readonly ProbeR
 /**
  * Evidence of a trace that did not reach the target.
  *
- * - If the target answered echo requests: `up` if a limit of its answers may explain the silence, else `impaired`.
+ * - If the target answered echo requests: `up` if a rate limit of its answers may explain the silence, else `impaired`.
  * - Otherwise, without a loop: `silent` if the time limit ended the trace before it sent `fullTtlAsked` packets per
- *   flow with the full TTL, if the target answered another trace of the probe, or if it may limit its answers.
+ *   flow with the full TTL, if the target answered another trace of the probe, or if it may rate-limit its answers.
  * - `down` in all other cases.
  */
 function unreachedEvidence(result: SparseResultOf<'traceroute'>, all: readonly ProbeResult[]): Evidence {
@@ -130,7 +130,9 @@ function unreachedEvidence(result: SparseResultOf<'traceroute'>, all: readonly P
   return answersSome(others) || limitsAnswers(others) ? 'silent' : 'down';
 }
 
-/** True for a trace whose packets went round in a circle: no limit of the target's answers explains their silence. */
+/**
+ * True for a trace whose packets went round in a circle: no rate limit of the target's answers explains their silence.
+ */
 export function goesRound({ loop }: SparseResultOf<'traceroute'>): boolean {
   return loop !== null && loop !== undefined;
 }

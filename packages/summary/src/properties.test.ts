@@ -235,7 +235,7 @@ function measuredInBoth(a: ComparedCheck, b: ComparedCheck): boolean {
   return measuredBy(a).some((probe) => ofB.includes(probe));
 }
 
-/** Probes whose results are evidence about the target, or the lack of an answer. */
+/** Probes whose results count as measured: final, and evidence about the target or its silence. */
 function measuredBy({ check }: ComparedCheck): readonly string[] {
   const { of } = partitionByOutcome(check.type, probeResultsOf(check, new Map()));
   return [...of].flatMap(([probe, evidence]) => (['notMeasured', 'pending'].includes(evidence) ? [] : [probe]));

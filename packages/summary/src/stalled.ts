@@ -6,7 +6,7 @@ import { countOf, listed, ms } from './words.ts';
 const OF_PACKETS: ReadonlySet<string> = new Set(['ping', 'traceroute']);
 
 /**
- * True if the probe stood still during the check, so that times of the result may include the stall; never for
+ * True if the probe stalled during the check, so that times of the result may include the stall; never for
  * `OF_PACKETS`.
  */
 export function hasDoubtfulTimes(type: string, { result }: ProbeResult): boolean {
@@ -21,7 +21,7 @@ export function hasDoubtfulSilence(type: string, probeResult: ProbeResult): bool
   return hasDoubtfulTimes(type, probeResult) && (probeResult.result.stalled ?? 0) >= LEAST_SILENT_MS;
 }
 
-/** Finding: probes stood still during the check. */
+/** Finding: probes stalled during the check. */
 export function findStalled(type: string, all: readonly ProbeResult[]): readonly FindingDraft[] {
   const stalled = all.filter(({ result }) => longest(result) > 0);
   if (stalled.length === 0) return [];

@@ -14,7 +14,7 @@ export const thresholds = {
   jitter: { minMs: 20, shareOfMean: 0.25, minReplies: 3 },
   /** Lost packets or handshakes from which loss is significant. */
   lostPackets: 2,
-  /** By so much longer than another one of the probe is a handshake whose SYN was sent again after a second. */
+  /** Minimum excess over another handshake of the probe, milliseconds, that shows a SYN sent again after a second. */
   sentAgainMs: 950,
   /**
    * For groups of packets to the target: an order of answers that no rate limit causes proves loss from `groups` groups
@@ -85,7 +85,7 @@ export const thresholds = {
     missingWay: { evenly: 0.035, byShare: 0.1 },
     /** Significance level for a way that a load balancer lost or gained, over all runs that are considered. */
     wayByChance: 1e-6,
-    /** Fewest runs that must show a lost or new way of a load balancer, and fewest that must not. */
+    /** Minimum number of runs that show a way which a load balancer lost or gained, and of runs that lack it. */
     runsWithWay: 3,
   },
 } as const;

@@ -35,7 +35,7 @@ export function works(measured: ProbeResult): boolean {
   return measured.outcome === 'success' || isAnswer(measured);
 }
 
-/** True if an answer came back over the family, which proves that the probe has connectivity in it. */
+/** True if a response arrived over the family, which proves that the probe has connectivity in it. */
 export function isHeard({ result }: ProbeResult): boolean {
   const { timings, error, rcode } = result as SparseResultOf<'http'> & Pick<SparseResultOf<'dns'>, 'rcode'>;
   return (

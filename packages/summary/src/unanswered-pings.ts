@@ -20,7 +20,7 @@ export function unansweredEvidence(
 
 /**
  * True for a probe that got no reply from an address that left many packets of others unanswered: half of them, or so
- * many that chance explains the silence. A limit of replies that all probes share leaves some of them without any.
+ * many that chance explains the silence. A rate limit of replies that all probes share leaves some of them without any.
  */
 export function isUnlucky({ outcome, result }: ProbeResult, all: readonly ProbeResult[]): boolean {
   const { error, pingCount = 0 } = result as SparseResultOf<'ping'>;
@@ -41,7 +41,7 @@ function sum(a: Sample, b: Sample): Sample {
   return { sent: a.sent + b.sent, lost: a.lost + b.lost };
 }
 
-/** True if the target answered ordinary pings, which followed those of the check because nothing came back to these. */
+/** True if the target answered the ordinary pings that the probe sent because it got no reply to those of the check. */
 export function answersOrdinary({ ordinary }: SparseResultOf<'ping'>): boolean {
   return (ordinary?.received ?? 0) > 0;
 }
@@ -59,7 +59,7 @@ export function isUnfit(result: SparseResultOf<'ping'>): boolean {
   return !packets.some((row) => row.icmp !== undefined && row.ttl !== null && isInCircle(ttl, row.ttl));
 }
 
-/** Reason for a ping with a low TTL to which nothing came back. */
+/** Reason for a ping with a low TTL that got no reply. */
 export function silentTtl(ttl: number): string {
   return `the TTL of ${ttl} that was asked for may be used up on the way: only ordinary pings were answered`;
 }

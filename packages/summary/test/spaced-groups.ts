@@ -9,7 +9,7 @@ export const lostInGroups = {
   ],
 };
 
-/** Groups of packets after a trace; the target limits its answers. */
+/** Groups of packets after a trace; the target rate-limits its answers. */
 export const limitedInGroups = {
   sent: 12,
   received: 6,

@@ -4,7 +4,7 @@ import { trace } from './results.ts';
 
 type TraceResult = SparseResultOf<'traceroute'> & { readonly result: 'success' | 'failure' | 'timeout' | 'error' };
 
-/** Token bucket of a host or router that limits its answers. */
+/** Token bucket of a host or router that rate-limits its answers. */
 export interface Bucket {
   readonly burst: number;
   readonly perSecond: number;

@@ -173,7 +173,7 @@ class Link implements GatewayLink {
     log.info({ state: message.state }, 'connected to the gateway');
     this.#events.emit('ready');
     onReady(session, message);
-    // A responsive gateway still acknowledges what was sent, and then closes.
+    // A responsive gateway still acknowledges the messages already sent before it closes.
     if (wasSilent) before?.terminate();
     else before?.close();
   }

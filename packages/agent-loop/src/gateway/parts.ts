@@ -112,7 +112,7 @@ export function createParts(
   return { runner, work, clock, results, jobs, link, isApproved, instability: connections.instability };
 }
 
-/** What the gateway says of this agent. */
+/** State of this agent by the messages of the gateway: approved, waiting or retired. */
 interface Standing {
   readonly isApproved: Parts['isApproved'];
   readonly isRetired: () => boolean;

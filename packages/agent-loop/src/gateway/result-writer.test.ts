@@ -8,7 +8,7 @@ import type { Session } from './session.ts';
 
 type Sent = Parameters<Session['send']>[0];
 
-/** A connection that keeps what is sent. */
+/** A fake session that records the messages sent over it. */
 function openSession(): Session & { readonly sent: Sent[] } {
   const sent: Sent[] = [];
   let seq = 0;
@@ -39,7 +39,7 @@ describe('results over connections to gateways', () => {
 
     const written = results.final('check-a', '{}', 10_000);
     await eventually(() => (first.sent.length === 1 ? true : undefined));
-    // The agent has left a silent gateway before its connection ends.
+    // The agent switches to another session before the connection of the silent one ends.
     current = second;
     writer.lost(first);
     await eventually(() => (second.sent.length === 1 ? true : undefined));

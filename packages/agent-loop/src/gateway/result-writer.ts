@@ -7,7 +7,7 @@ import type { Session } from './session.ts';
 /** Results over the connection to a gateway: each is settled by the gateway's reply, or the loss of the connection. */
 export interface GatewayWriter extends ResultWriter {
   readonly acknowledged: (session: Session, seq: number) => void;
-  /** To be called when the gateway could not write the message now. */
+  /** To be called when the gateway reports that it could not write a message now. */
   readonly refused: (session: Session, seq: number) => void;
   readonly lost: (session: Session) => void;
 }

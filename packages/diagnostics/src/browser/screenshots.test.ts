@@ -313,7 +313,7 @@ describe('a screenshot', () => {
   );
 });
 
-/** How long a page may do what it does, after its request. */
+/** Time for which a hostile page runs after its request, milliseconds. */
 const HOSTILE_MS = 700;
 
 describe('a hostile page', () => {

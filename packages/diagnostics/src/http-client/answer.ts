@@ -48,7 +48,7 @@ export interface AnswerSink {
   readonly peerError: (error: PeerError) => void;
 }
 
-/** A request that was sent. */
+/** Controls a request that was sent. */
 export interface Sending {
   /** Ends the request and its connection. */
   readonly stop: () => void;

@@ -64,7 +64,7 @@ function listOf({ rawHeaders }: Head, name: string): readonly string[] {
   });
 }
 
-/** Most hexadecimal digits that a number represents exactly. */
+/** Maximum number of hexadecimal digits that a number represents exactly. */
 const MAX_CHUNK_DIGITS = 13;
 
 /** @returns the size, or the reason if the line is no chunk size or too large a one */

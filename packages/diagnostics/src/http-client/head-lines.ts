@@ -9,7 +9,7 @@ export interface StatusLine {
   readonly httpVersion: string;
 }
 
-/** Most bytes before the status line that are passed over. */
+/** Maximum number of bytes before the status line that are passed over. */
 export const MAX_PREFIX = 4;
 
 /** True if these first bytes can begin a status line, also after up to `MAX_PREFIX` other bytes. */

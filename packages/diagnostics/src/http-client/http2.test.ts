@@ -271,7 +271,7 @@ describeWithOpenssl('HTTP/2 by ALPN (skipped without the openssl command)', () =
     const outcome = await checkOf(`https://good.test:${port}/`, { options }, context());
 
     expect(outcome).toMatchObject({ result: 'success', bodyBytes, truncated: true });
-    // The server also counts what the stream's window allows, and what it has buffered but not sent.
+    // `sent` includes data that the stream's flow-control window still allowed, and data that the server has buffered.
     expect(sent).toBeLessThanOrEqual(bodyBytes + 65_536);
   });
 

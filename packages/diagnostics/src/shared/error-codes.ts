@@ -18,7 +18,9 @@ export const NOT_TLS = 'What the server sent is not TLS.';
 const notTls = target('tls_handshake_failed', NOT_TLS);
 const alert = (message: string): ErrorMeaning => target('tls_handshake_failed', message);
 
-/** An OpenSSL server whose request to renegotiate is refused ends the connection with the alert handshake_failure. */
+/**
+ * An OpenSSL server that requests renegotiation and is refused ends the connection with the alert handshake_failure.
+ */
 export const NEGOTIATES_AGAIN =
   'After the handshake the server wanted to negotiate again, such as for a certificate of the client; ' +
   'a probe does not.';

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 
 /**
- * Frees every other group of small pieces: those that remain, in between and above, keep malloc from returning the
- * memory.
+ * Frees every other group of small buffers: the remaining ones, in between and at the top of the heap, keep malloc from
+ * returning the memory.
  */
 const PROGRAM = `
 import { readFileSync } from 'node:fs';

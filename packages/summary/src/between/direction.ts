@@ -68,7 +68,8 @@ export function loneNetworks(own: Direction, other: Direction, ends: ReadonlySet
 }
 
 /**
- * Fewest differing hops of a different path: a single one may be a router that answers with an address of another link.
+ * Minimum number of differing hops of a different path: a single one may be a router that answers with an address of
+ * another link.
  */
 const LEAST_HOPS = 2;
 

@@ -86,7 +86,7 @@ function verdictDifferences({ a, b }: Pick<Comparison, 'a' | 'b'>, isOfTarget: b
   return isUnknown || !isOfTarget ? differences.map(uncertainly) : differences;
 }
 
-/** True if the results of a probe that measured in both checks differ for certain in more than the request. */
+/** True if the results of a probe that measured in both checks certainly differ in more than the request. */
 function isExplaining({ differences }: ProbeDraft): boolean {
   return differences.some(({ subject, certain }) => certain && subject !== 'request');
 }

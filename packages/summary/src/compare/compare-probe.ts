@@ -73,7 +73,7 @@ function compareMeasurements(
 ): ProbeDraft {
   const kinds = [evidence.a(a, family), evidence.b(b, family)];
   const found = outcomeDifferences(a, b);
-  // A target that is up may limit its answers, and so leave a whole trace without any.
+  // A target that is up may rate-limit its answers, and so leave a whole trace without any.
   const isLimited = type === 'traceroute' && kinds.every((kind) => kind === 'up');
   const outcome = isLimited ? found.map(uncertainly) : found;
   // A probe that could not measure says nothing about the target.
@@ -103,7 +103,7 @@ function compareMeasurements(
   return { differences, ...(path === undefined ? {} : { path }) };
 }
 
-/** A difference of times, certain if chance does not explain it at one of `count` measurements. */
+/** Marks a difference of times as certain if chance does not explain one such difference in `count` measurements. */
 function weighed(difference: DifferenceDraft, count: number): DifferenceDraft {
   return isBeyondChance(1, count, difference.chance ?? 1) ? certainly(difference) : difference;
 }

@@ -6,7 +6,7 @@ import type { TimeChange } from './noise.ts';
 
 const [MOST_VALUES, MOST_LENGTH] = [64, 256];
 
-/** Most values that one list in a text names. */
+/** Maximum number of values that one list in a text names. */
 const NAMED = 3;
 
 interface Named {

@@ -66,7 +66,8 @@ describe('a comparison does not lay to the target', () => {
     expect(claims('traceroute', { ...both, 'fra-1': answered }, { ...both, 'fra-1': limited })).toContain(
       'outcome success → timeout (timed_out)?',
     );
-    // If the target does not limit its answers, a new filter that lets only echo requests pass is a certain difference.
+    // If the target does not rate-limit its answers, a new filter that lets only echo requests pass is a certain
+    // difference.
     const whole = trace(['198.51.100.1 1 1 1 1', '203.0.113.1 9 9 9 9']);
     expect(claims('traceroute', { 'fra-1': whole }, { 'fra-1': limited })).toContain(
       'outcome success → timeout (timed_out)',

@@ -68,7 +68,7 @@ export interface WaysStep {
   readonly later: number;
 }
 
-/** Most runs that `followWays` considers. */
+/** Maximum number of runs that `followWays` considers. */
 export const MOST_PATH_RUNS = 16;
 
 /**

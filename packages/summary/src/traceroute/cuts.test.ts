@@ -5,7 +5,7 @@ import { trace } from '../../test/results.ts';
 
 const access = '198.51.100.1 1 1 1';
 const behind = ['192.0.2.3 6 6 6', '192.0.2.4 7 7 7'];
-/** A target that limits its answers. */
+/** A target that rate-limits its answers. */
 const target = '203.0.113.1 9 * *';
 const silence = '* * *';
 const reaching = [access, '192.0.2.1 5 5 5', ...behind, target];

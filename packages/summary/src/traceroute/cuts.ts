@@ -11,7 +11,7 @@ import { placeKey, stepText, type Trace, type TraceResult } from './trace.ts';
 
 /**
  * Findings: probes get no answer although the target answers some packets of others, or another trace of the probe, so
- * that their silence may be chance or a limit.
+ * that their silence may be chance or a rate limit.
  */
 export function unheard(traces: readonly Trace[]): readonly FindingDraft[] {
   return grouped(traces, (trace) => `${trace.fullTtl?.answersOthers === true} ${isUnseen(trace)}`).map((own) => {
@@ -51,7 +51,7 @@ export function cuts(traces: readonly Trace[]): readonly FindingDraft[] {
  * Findings: the target answers the echo requests that accompany a trace, and none of its packets. A filter on the path
  * and a silent target are indistinguishable from outside.
  *
- * @param severity info if the target leaves half of the packets of traces that reach it unanswered: it limits its
+ * @param severity info if the target leaves half of the packets of traces that reach it unanswered: it rate-limits its
  *   answers, or loses them
  */
 function echoAlone(traces: readonly Trace[], severity: 'warning' | 'info'): readonly FindingDraft[] {

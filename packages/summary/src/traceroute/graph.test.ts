@@ -270,7 +270,7 @@ describe('the graph of paths', () => {
     ['16 flows with one packet each, 7 of which end', 16, 1, 7],
     ['8 flows with two packets each, 3 of which end', 8, 2, 3],
   ])('proves a dead branch by all its flows together: %s', (_what, flows, queries, dead) => {
-    // Over UDP the packets to the target prove nothing, since it may limit its answers.
+    // Over UDP the packets to the target prove nothing, since it may rate-limit its answers.
     const branches = Array.from({ length: flows }, (_, flow) => (flow < dead ? '0 1 1 - -' : '0 0 0 0 0'));
     const own = flowsOf(...branches).map((flow) => ({ ...flow, hops: flow.hops.map((one) => one.slice(0, queries)) }));
     const row = (hop: number): string =>

@@ -142,7 +142,7 @@ describe('the probes that reach a target', () => {
     }),
     stopReason: 'loop' as const,
   };
-  // The target leaves most packets unanswered, as if it limited its answers.
+  // The target leaves most packets unanswered, as if it rate-limited its answers.
   const shy = trace([access(1), '192.0.2.1 5 5 5', '203.0.113.1 9 * * * *'], { protocol: 'udp' });
   const silent = trace([access(1), '192.0.2.1 5 5 5', '* * *'], {
     stopReason: 'gap_limit',

@@ -77,7 +77,7 @@ function findOrdinaryAlone(unanswered: readonly PingResult[]): readonly FindingD
   });
 }
 
-/** In what the packets differ from ordinary ones. */
+/** How the packets differ from ordinary ones. */
 function kindOf({ size, dscp }: SparseResultOf<'ping'>): string {
   const kinds = [
     ...(size === undefined || size === ORDINARY_PAYLOAD_BYTES ? [] : [countOf(size, 'byte') + ' of payload']),

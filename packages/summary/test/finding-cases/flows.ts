@@ -69,7 +69,10 @@ export function backToBalancer(balances: 'flow' | 'packet'): Summary {
   return summaryOf('traceroute', { 'fra-1': trace(hops, { multipath: found }) });
 }
 
-/** Flows of one packet per hop over two ways: routers and target limit their answers, and one flow reaches the target. */
+/**
+ * Flows of one packet per hop over two ways: routers and target rate-limit their answers, and one flow reaches the
+ * target.
+ */
 export const limitedTarget = summaryOf('traceroute', { 'fra-1': limitedFlows() });
 
 function limitedFlows(): Result<'traceroute'> {

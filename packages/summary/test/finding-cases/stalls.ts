@@ -9,7 +9,7 @@ const tooBig = (fields: { readonly size?: number }) =>
   bad('packet_too_big', { hops: [], ...fields }, { source: 'network' });
 const lowTtl = (received: number) => ping([null, null], { ttl: 3, ordinary: { sent: 3, received } });
 
-/** Cases of findings about probes that stood still during the check, or whose packets were unfit for it. */
+/** Cases of findings about probes that stalled during the check, or whose packets were unfit for it. */
 export const stallCases: FindingCases = {
   packets_unfit: {
     present: [

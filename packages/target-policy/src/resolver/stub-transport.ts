@@ -10,7 +10,7 @@ export interface ResolverAddress {
   readonly port: number;
 }
 
-/** Called for what comes before, or in place of, the answer. */
+/** Callbacks for datagrams that are not the answer used: a truncated one, or one that does not match the query. */
 export interface Overheard {
   /** The truncated answer, before TCP is tried, which may stay silent until `signal` aborts. */
   readonly cut?: (answer: Uint8Array) => void;

@@ -21,8 +21,8 @@ const LOOK_EVERY_MS = 5;
 const FREQUENT_LOOKS = 50;
 const LATER_EVERY_MS = 100;
 /**
- * Number of looks in about ten seconds, or in more on a busy machine, where killed processes wait for CPU time too:
- * they run at a low priority. Looks are counted, because elapsed time alone is not conclusive after a stall of this
+ * Number of polls in about ten seconds, or in more on a busy machine, where killed processes wait for CPU time too:
+ * they run at a low priority. Polls are counted, because elapsed time alone is not conclusive after a stall of this
  * process.
  */
 const MOST_LOOKS = FREQUENT_LOOKS + 100;

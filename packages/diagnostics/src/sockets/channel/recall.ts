@@ -4,8 +4,8 @@ import type { Family } from '@vantage/contract';
 const MAX_RECALL_MS = 0xffff;
 
 /**
- * Time that is added, because a request may wait this long for the packet process, which looks back from the request's
- * arrival.
+ * Added to the requested time: the packet process counts it back from the arrival of the request, which may have waited
+ * this long.
  */
 const SLACK_MS = 1_000;
 

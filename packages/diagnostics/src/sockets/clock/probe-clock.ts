@@ -5,13 +5,13 @@ import { awakeClock, readFirstTimer, type AwakeClock } from '@vantage/timers';
  * missing answer shows. While the packet process is stalled, packets are not sent and answers are not read.
  */
 export interface ProbeClock extends AwakeClock {
-  /** Awaits an answer of the packet process; the clock stops while it is owed for longer than `GRACE_MS`. */
+  /** Awaits a reply of the packet process; the clock stops once the reply has been pending for more than `GRACE_MS`. */
   readonly owed: <T>(answer: Promise<T>) => Promise<T>;
-  /** True while the packet process has owed an answer for longer than `GRACE_MS`. */
+  /** True while a reply of the packet process has been pending for more than `GRACE_MS`. */
   readonly isStill: () => boolean;
-  /** True if the agent or the packet process stood still for `LONG_STALL_MS` or more at a time. */
+  /** True if the agent or the packet process stalled for `LONG_STALL_MS` or more at a time. */
   readonly hasStalled: () => boolean;
-  /** Time for which the packet process stood still, in stalls of a second or more, milliseconds. */
+  /** Time for which the packet process stalled, in stalls of a second or more, milliseconds. */
   readonly stalledMs: () => number;
 }
 
@@ -27,7 +27,7 @@ const LONG_STALL_MS = 2_000;
 /** Shortest stall of the packet process that counts in `stalledMs`. */
 const STATED_STALL_MS = 1_000;
 
-/** Interval at which a clock that stands still is read. */
+/** Interval at which a stopped clock is read. */
 const LOOK_EVERY_MS = 50;
 
 /** @param onLongStall called during or after each stall of `LONG_STALL_MS` or more, before the clock runs on */
@@ -78,13 +78,13 @@ export function probeClock(onLongStall: () => void = () => undefined): ProbeCloc
   };
 }
 
-/** Shortest pause of a loop that waits by the clock, milliseconds; longer while the clock stands still. */
+/** Shortest pause of a loop that waits by the clock, milliseconds; longer while the clock is stopped. */
 export function leastRestMs(clock: ProbeClock): number {
   return clock.isStill() ? LOOK_EVERY_MS : 1;
 }
 
 /**
- * A timer by a clock that may stand still; it reads the sockets before it calls `act`.
+ * A timer by a clock that may be stopped; it reads the sockets before it calls `act`.
  *
  * @param latestMs time by `performance.now()` at which it calls `act` in any case
  * @returns a function that stops the timer

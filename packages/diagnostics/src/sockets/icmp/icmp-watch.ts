@@ -127,7 +127,7 @@ export function watchIcmpIfSilent(
   };
 }
 
-/** Milliseconds to recall: those since `startedMs`. */
+/** Time for which earlier ICMP errors are reported, milliseconds: since `startedMs`. */
 export function recallSince(startedMs: number): number {
   return performance.now() - startedMs;
 }

@@ -118,7 +118,7 @@ const LOOPBACK = { 4: '127.0.0.1', 6: '::1' } as const;
 const END_PORT = 7;
 const [OWN, FOREIGN] = [randomInt(1_100, 0x7fff), randomInt(0x8000, 0x1_0000)];
 
-/** Milliseconds in which the kernel delivers what it has queued while this process reads nothing. */
+/** Interval at which packets are repeated, milliseconds. */
 const REST_MS = 50;
 
 /**

@@ -105,7 +105,7 @@ export function bitsOf(value: DerValue | undefined): Uint8Array {
 }
 
 const MAX_OID_BYTES = 32;
-/** Most octets of a length: longer values would exceed every buffer. */
+/** Maximum number of octets of a length: longer values would exceed every buffer. */
 const MAX_LENGTH_BYTES = 4;
 
 function valueAt(bytes: Uint8Array): DerValue {

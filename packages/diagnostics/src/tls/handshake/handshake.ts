@@ -66,7 +66,7 @@ export async function tlsHandshake(socket: Socket, options: HandshakeOptions, si
   return new Attempt(socket, options, signal).outcome;
 }
 
-/** A handshake in progress; afterwards it keeps what explains a later failure of the connection. */
+/** A handshake in progress. Its data is kept after the end, to explain a later failure of the connection. */
 class Attempt {
   readonly outcome: Promise<Handshake>;
   private readonly options: HandshakeOptions;

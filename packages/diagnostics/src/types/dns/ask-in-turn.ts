@@ -98,8 +98,8 @@ function rankOf({ answer, validation }: Concluding, prepared: PreparedQuery): nu
 }
 
 /**
- * What the answer about another name tells of a resolver: that it reaches name servers, that it may not reach any, or
- * that it does not resolve for the probe, as with REFUSED.
+ * What the answer about another name shows about a resolver: that it reaches name servers, that it may not reach any,
+ * or that it does not resolve for the probe, as with REFUSED.
  */
 interface AskedOther {
   readonly server: NameServer;

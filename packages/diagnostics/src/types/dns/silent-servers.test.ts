@@ -45,7 +45,9 @@ function answer(query: WireQuery): readonly Uint8Array[] {
   return [respond(query, { flags: FLAGS.aa, ...(isSoa ? { answers: [SOA] } : { authority: [SOA] }) })];
 }
 
-/** An unbound whose server of `example.` is silent about `silent.example.`, and about every name once it is away. */
+/**
+ * An unbound whose server of `example.` does not answer about `silent.example.`, and after `goAway` answers nothing.
+ */
 async function startUnsigned(): Promise<{ readonly port: number; readonly goAway: () => void }> {
   let isAway = false;
   const authority = await startDnsServer((query) => (isAway ? [] : answer(query)));

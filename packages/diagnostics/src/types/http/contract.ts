@@ -37,7 +37,7 @@ export const MAX_ALTERNATIVES = 8;
 
 /** Packets of the handshakes of TCP and TLS, a request and the end of the connection. */
 const PACKETS_PER_REQUEST = 12;
-/** Minimum payload of a segment of a request body. */
+/** Assumed minimum payload of a TCP segment of a request body, bytes. */
 const SEGMENT_BYTES = 1_200;
 /** Bytes of handshakes, heads, and data in flight when the connection is closed. */
 const BYTES_PER_REQUEST = 128 * 1024;

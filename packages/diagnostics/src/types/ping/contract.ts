@@ -20,7 +20,7 @@ import { icmpErrorSchema } from '../../shared/icmp-contract.ts';
 /** After this time a packet counts as lost, even if its reply arrives later. */
 export const REPLY_TIMEOUT_MS = 4_000;
 
-/** Most duplicates that are listed; further ones are only counted. */
+/** Maximum number of duplicates that are listed; further ones are only counted. */
 export const MAX_DUPLICATE_ROWS = 16;
 
 /**

@@ -17,7 +17,7 @@ export function pingPayload(bytes: number, tag: string): Uint8Array {
   return payload;
 }
 
-/** Fewest bytes of cookie that identify a payload: less could match by chance. */
+/** Minimum number of bytes of cookie that identify a payload: less could match by chance. */
 const TELLING_BYTES = 8;
 
 /**

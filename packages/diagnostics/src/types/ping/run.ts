@@ -62,7 +62,7 @@ export async function runPing(params: ParamsOf<Ping>, context: DiagnosticContext
   }
 }
 
-/** Asks a target that is silent to packets with unusual options by ordinary ones. */
+/** Sends ordinary echo requests to a target that answered none with unusual options. */
 async function pingOrdinarily(
   socket: PacketSocket,
   plan: ExchangePlan,

@@ -62,7 +62,7 @@ export interface SentPacket {
 
 export interface Exchange {
   readonly packets: SentPacket[];
-  /** Time for which the packet process stood still, in stalls of a second or more, milliseconds. */
+  /** Time for which the packet process stalled, in stalls of a second or more, milliseconds. */
   stalledMs: number;
   reordered: number;
   corrupted: number;

@@ -24,8 +24,8 @@ import { tlsSchema } from '../../tls/schema.ts';
 export const ATTEMPT_TIMEOUT_MS = 2_000;
 
 /**
- * Most SYNs of a handshake: in `ATTEMPT_TIMEOUT_MS`, and in the 60 s of a module. Linux since 6.5 repeats the first
- * ones each second (`tcp_syn_linear_timeouts`).
+ * Maximum number of SYNs of a handshake: in `ATTEMPT_TIMEOUT_MS`, and in the 60 s of a module. Linux since 6.5 repeats
+ * the first ones each second (`tcp_syn_linear_timeouts`).
  */
 const SYNS = { ofClient: 3, ofModule: 10 } as const;
 

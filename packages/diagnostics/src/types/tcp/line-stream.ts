@@ -80,7 +80,7 @@ function lineBuffer(): LineBuffer {
 }
 
 interface SocketState {
-  /** Resolves `woken`, as each event of the socket and of the signal does. */
+  /** Resolves the promise of `woken`; every event of the socket and of the signal does so too. */
   readonly wake: () => void;
   readonly woken: () => Promise<void>;
   readonly hasEnded: () => boolean;

@@ -32,13 +32,13 @@ import { MAX_SPACED_PACKETS, spacedMs, spacedResults, TRACE_MS } from './options
 import { roundErrors, roundOptions, roundResults } from './options/round-options.ts';
 
 /**
- * Most packets that one search for the path MTU sends: enough for several routers with decreasing MTUs, or to find the
- * limit of a black hole to the byte.
+ * Maximum number of packets that one search for the path MTU sends: enough for several routers with decreasing MTUs, or
+ * to find the limit of a black hole to the byte.
  */
 export const MAX_MTU_PACKETS = 48;
 /**
- * Most packets that test if the trace's own protocol carries full size: three that routers refuse, three that vanish,
- * and five pairs that prove it.
+ * Maximum number of packets that test if the trace's own protocol carries full size: three that routers refuse, three
+ * that vanish, and five pairs that prove it.
  */
 export const MAX_FULL_SIZE_PACKETS = 16;
 /**
@@ -46,7 +46,7 @@ export const MAX_FULL_SIZE_PACKETS = 16;
  * of the trace.
  */
 const [MAX_MTU_BYTES, PACKET_BYTES] = [1_500, 128];
-/** Most packets with the full TTL that one flow sends, without a search for all paths. */
+/** Maximum number of packets with the full TTL that one flow sends, without a search for all paths. */
 const FULL_TTL_PACKETS = 6;
 
 export { MAX_PACKETS } from './options/packet-counts.ts';

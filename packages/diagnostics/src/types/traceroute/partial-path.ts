@@ -37,8 +37,8 @@ export function partialsOf(
 }
 
 /**
- * The number of rounds, and the hops of the target if they changed or it first answered at one in a later round. Empty
- * without rounds.
+ * Fields of a trace with rounds: their number, and the target's hops if its distance changed or was first found in a
+ * later round. Empty without rounds.
  */
 export function roundsShown(
   { rounds, packets }: Trace,

@@ -1,6 +1,6 @@
 import { addressSchema, nullable, Type, type Static } from '@vantage/contract';
 
-/** Most different replies that are listed per hop. */
+/** Maximum number of different replies that are listed per hop. */
 export const MAX_REPLIES = 16;
 
 const rewrittenFields = ['source', 'destination', 'ports', 'checksum'] as const;

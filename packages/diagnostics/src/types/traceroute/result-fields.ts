@@ -3,7 +3,7 @@ import { addressSchema, asnSchema, durationSchema, nullable, Type, type Static }
 import { hopStatsSchema, packetCount } from './options/round-options.ts';
 import { MAX_REPLIES, replySchema } from './reply-fields.ts';
 
-/** Most responders that are listed per hop. */
+/** Maximum number of responders that are listed per hop. */
 export const MAX_RESPONDERS = 16;
 
 /** TTL of packets that are to reach the target whatever the length of the path: the greatest there is. */

@@ -65,7 +65,7 @@ describe('rounds while the packet process stands still', () => {
   });
 
   it('leave out the packets whose answers are lost meanwhile, and say how many rounds', async () => {
-    // What is under way as the machine stops does not come back.
+    // Packets and answers in flight when the machine stops are lost.
     let startedMs = 0;
     const own = stopping(3_300, 4_000, (sent) => {
       startedMs ||= performance.now();

@@ -7,7 +7,10 @@ type Seen = readonly string[] | undefined;
 /** Stands for the routers of a flow that reached the target at an earlier hop. */
 const BEYOND: readonly string[] = ['beyond the target'];
 
-/** Maximum number of routers of both traces at a hop for which those of one trace are also tested together. */
+/**
+ * Maximum number of routers at a hop, in both traces together, up to which all routers of one trace are also tested as
+ * a set.
+ */
 const MOST_KINDS = 24;
 
 /**

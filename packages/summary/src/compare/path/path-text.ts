@@ -50,8 +50,8 @@ export function lastingText(changes: readonly PathChange[], a: Trace, b: Trace):
 }
 
 /**
- * `ways` if the paths share a router at one of the changed hops, as a way that a balancer keeps; else by
- * `kindOfChange`.
+ * `ways` if the paths share a router at a changed hop, as when a balancer keeps one way and loses or gains others.
+ * Otherwise by `kindOfChange`.
  */
 export function kindOfLasting(changes: readonly PathChange[]): 'path' | 'ways' | 'hop' {
   const isBalanced = changes.some(({ a, b }) => a.some((hop, index) => shareRouter(hop, b[index] ?? [])));

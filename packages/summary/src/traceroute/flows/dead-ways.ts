@@ -12,8 +12,8 @@ import { isSilent, stepText, targetIndex, type Step, type Trace, type Way } from
 /**
  * Flows that end early while others of the trace reach the target, in silence or refused by a router. Excludes a flow
  * last seen at a router that leads others to the target, and a silent one with too few packets to exclude chance.
- * Losses at the target’s own hop do not count over UDP, where a target may limit its errors, nor if its answers look
- * limited.
+ * Losses at the target’s own hop do not count over UDP, where a target may rate-limit its ICMP errors, nor if its
+ * answers look limited.
  */
 export function deadWays(trace: Trace): readonly Way[] {
   const { ways, isReached, isFinal } = trace;
@@ -65,7 +65,7 @@ function lastPlaces(way: Way): readonly string[] {
 function provedOf(trace: Trace, ways: readonly Way[]): readonly Way[] {
   const { hop } = lastOf(ways[0]!)!;
   const atHop = trace.ways.flatMap(({ steps }) => steps.filter((step) => step.hop === hop).flatMap(placesIn));
-  // If no flow that reaches the target was seen at this hop, the router may lead them there and limit its answers.
+  // If no flow that reaches the target was seen at this hop, the router may lead them there and rate-limit its answers.
   const isAside = trace.ways.some(
     ({ isReached, steps }) => isReached && steps.some((step) => step.hop === hop && !isSilent(step)),
   );
@@ -142,7 +142,7 @@ export function findDeadWays(traces: readonly Trace[]): readonly FindingDraft[] 
 
 /**
  * Clause on the other flows: those that reach the target, and those that end on the same way but got answers of fewer
- * hops, because routers limit their answers.
+ * hops, because routers rate-limit their answers.
  */
 function othersText(found: readonly { readonly trace: Trace; readonly way: Way }[]): string {
   const dead = new Set(found.map(({ way }) => way));

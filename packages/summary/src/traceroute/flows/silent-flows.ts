@@ -11,8 +11,8 @@ export function silentFlows({ ways, isReached, isFinal }: Trace): readonly Way[]
 }
 
 /**
- * True if neither chance nor a limit of the target explains that it answered none of the silent flows, whatever the
- * routers answered.
+ * True if neither chance nor a rate limit of the target explains that it answered none of the silent flows, whatever
+ * the routers answered.
  */
 export function areSurelySilent(trace: Trace): boolean {
   const flows = silentFlows(trace);
@@ -63,8 +63,8 @@ function atTarget(trace: Trace, ways: readonly Way[]): readonly Step[] {
 
 /**
  * The silent flow with the farthest answer among those that also passed the last router of this flow. Only if the next
- * hop left packets of a flow with farther answers unanswered: then routers there may limit their answers, and this flow
- * may go on like the others. Otherwise, or if there is none, the flow itself.
+ * hop left packets of a flow with farther answers unanswered: then routers there may rate-limit their answers, and this
+ * flow may go on like the others. Otherwise, or if there is none, the flow itself.
  */
 export function farthestOf(trace: Trace, way: Way): Way {
   const last = lastOf(way);

@@ -42,8 +42,8 @@ function addressesOf({ routers }: Step): readonly string[] {
 }
 
 /**
- * True if a router answers at two hops of a flow, and at one of them alone in another flow: a router that answers for
- * the next hop as well does so in all flows. False for a flow in a circle.
+ * True if a router answers at two hops of a flow, but at only one of them in another flow: a router that also answers
+ * for its next hop would do so in all flows. False for a flow in a circle.
  */
 function isTwiceOnWay(way: Way, ways: readonly Way[]): boolean {
   if (circleOfFlow(way).length > 0) return false;

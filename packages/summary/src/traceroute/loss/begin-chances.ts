@@ -4,7 +4,7 @@ import { choices, type Sample } from '../../chance.ts';
 export interface Answers extends Sample {
   /** Hops to the target. */
   readonly distance: number;
-  /** Logarithm of the likelihood ratio of two explanations of the order of its answers: a limit, or chance. */
+  /** Logarithm of the likelihood ratio of two explanations of the order of its answers: a rate limit, or chance. */
   readonly order: number;
 }
 
@@ -12,7 +12,7 @@ export interface Answers extends Sample {
 export interface Chain {
   readonly routers: readonly Answers[];
   readonly target: Sample;
-  /** True if no limit of the target’s answers explains all of its lost packets. */
+  /** True if no rate limit of the target’s answers explains all of its lost packets. */
   readonly isProved: boolean;
   /** Hops of the path, that of the target included. */
   readonly length: number;
@@ -34,13 +34,13 @@ interface Logs {
 /** The logarithms of a chain, for each of `ASSUMPTIONS`. */
 export type ChainLogs = readonly Logs[];
 
-/** Shares of the routers that limit their answers, and their prior probabilities. */
+/** Shares of the routers that rate-limit their answers, and their prior probabilities. */
 const LIMITED = [
   [0.05, 0.4],
   [0.5, 0.3],
   [0.95, 0.3],
 ] as const;
-/** Prior probability that the target limits its answers. */
+/** Prior probability that the target rate-limits its answers. */
 const LIMITED_TARGET = 0.2;
 /** Prior probability that another path loses packets at another place. */
 const OTHER_LOSS = 0.05;
@@ -48,7 +48,7 @@ const OTHER_LOSS = 0.05;
 const ELSEWHERE = 1e-4;
 /** Shares of lost packets that are assumed in turn. */
 const LOSSES = [0.02, 0.05, 0.08, 0.12, 0.16, 0.2, 0.25, 0.3, 0.36, 0.42, 0.5, 0.58, 0.66, 0.75, 0.85, 0.94] as const;
-/** Shares of unanswered packets of routers that all limit their answers alike. */
+/** Shares of unanswered packets of routers that all rate-limit their answers alike. */
 const ALIKE = LOSSES.filter((_, index) => index % 2 === 1);
 const ASSUMPTIONS = LIMITED.flatMap(([limited, weight]) => [
   { limited, share: undefined, weight: weight / 2 },
@@ -87,8 +87,8 @@ function logOfBegin(chains: readonly Logs[], begin: Begin): number {
 
 /**
  * Logarithms of the likelihoods of one chain. Routers in front of the place where loss begins are taken to lose next to
- * nothing, those from there on as much as the target. Each may limit its answers: with any share, or all with the same
- * one.
+ * nothing, those from there on as much as the target. Each may rate-limit its answers: with any share, or all with the
+ * same one.
  */
 export function logsOfChain(chain: Chain): ChainLogs {
   const own = chain.routers.map((router) => ({
@@ -150,7 +150,7 @@ function targetLog({ target, isProved }: Chain, loss: number): number {
   return logOfTwo(Math.log(1 - LIMITED_TARGET) + ofLoss, Math.log(LIMITED_TARGET) + withLimit);
 }
 
-/** Share of unanswered packets if loss and a limit apply independently. */
+/** Share of unanswered packets if loss and a rate limit apply independently. */
 function ofBoth(loss: number, limit: number): number {
   return 1 - (1 - loss) * (1 - limit);
 }

@@ -32,8 +32,8 @@ function summaryFrom(rows: readonly (readonly [string, string])[], fields: objec
 }
 
 /**
- * Measured in network namespaces, one row per probe: routers lose nothing and limit their answers; 20 % of the packets
- * are lost at the place that the title names.
+ * Measured in network namespaces, one row per probe: routers lose nothing and rate-limit their answers; 20 % of the
+ * packets are lost at the place that the title names.
  */
 const measured: readonly (readonly [string, readonly (readonly [string, string])[]])[] = [
   [

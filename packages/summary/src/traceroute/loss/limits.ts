@@ -7,7 +7,7 @@ import { targetIndex, type Step, type Trace } from '../trace.ts';
 const NOISE = 0.08;
 /** Packets per new token; infinite if the trace ends first. */
 const REFILLS = [1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 35, 50, Infinity] as const;
-/** Share of the rate-limited routers that respond in any order. */
+/** Share of the rate-limited routers whose answers follow no order, because other packets take tokens. */
 const IN_ANY_ORDER = 0.1;
 
 /** Per packet, in sending order, whether it was answered. */
@@ -47,8 +47,9 @@ export function weightOfLimits(suspects: readonly Suspect[]): number {
 }
 
 /**
- * Logarithm of the likelihood ratio of limits of routers and of loss by chance, from the order of their answers alone.
- * Other packets that use up a limit may be those of all routers of a path, hence one probability of any order for all.
+ * Logarithm of the likelihood ratio of rate limits of routers and of loss by chance, from the order of their answers
+ * alone. Other packets that use up a limit may be those of all routers of a path, hence one probability of any order
+ * for all.
  */
 export function weightOfOrder(
   seen: readonly { readonly trace: Trace; readonly step: Step }[],
@@ -58,7 +59,7 @@ export function weightOfOrder(
   return Math.log(inAnyOrder + (1 - inAnyOrder) * Math.exp(weight));
 }
 
-/** True if a limit explains which packets a hop answered `lossOverLimit` times better than chance does. */
+/** True if a rate limit explains which packets a hop answered `lossOverLimit` times better than chance does. */
 export function isLimitLikely(trace: Trace, step: Step): boolean {
   return weightOfRows(rowsOf(trace, step)) > Math.log(thresholds.lossOverLimit);
 }

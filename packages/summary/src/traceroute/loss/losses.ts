@@ -15,8 +15,8 @@ import { joinedPlaces } from '../steps/places.ts';
 import { isSilent, placeKey, stepText, targetIndex, type Step, type Trace, type TraceResult } from '../trace.ts';
 
 /**
- * Finds loss on paths, and routers that limit their answers. Loss of forwarded packets appears at each hop from its
- * origin to the target; a router that answers only some packets may forward without loss.
+ * Finds loss on paths, and routers that rate-limit their answers. Loss of forwarded packets appears at each hop from
+ * its origin to the target; a router that answers only some packets may forward without loss.
  */
 export function findLosses(traces: readonly Trace[]): readonly FindingDraft[] {
   const reached = reachedOf(traces);
@@ -97,7 +97,7 @@ function routerText(step: Step): string {
   return step.routers.length < 2 ? stepText(step) : `hop ${step.hop}`;
 }
 
-/** Finding: answers of the target are missing, because of loss or of a limit of its answers, or came too late. */
+/** Finding: answers of the target are missing, because of loss or of a rate limit of its answers, or came too late. */
 function unanswered(losses: readonly Loss[]): readonly FindingDraft[] {
   if (losses.length === 0) return [];
   const late = lateText(losses);
@@ -111,7 +111,7 @@ function unanswered(losses: readonly Loss[]): readonly FindingDraft[] {
   return [buildFinding('loss_at_target', 'info', probeResultsOf(losses), text)];
 }
 
-/** What may have become of packets that got no answer, and what else tells about that. */
+/** Clause: the possible causes of missing answers, followed by the evidence about them. */
 function causesText(losses: readonly Loss[]): string {
   const traces = losses.map(({ trace }) => trace);
   const spaced = answersWhenSpaced(traces);
@@ -133,7 +133,7 @@ function lateText(losses: readonly Loss[]): string | undefined {
   return `${late === 1 ? 'One' : late} of the ${lost} missing answers came after more than four seconds, too late to count.`;
 }
 
-/** Sentence: whether answers of hops before the target are missing too, by loss or by limits. */
+/** Sentence: whether answers of hops before the target are missing too, by loss or by rate limits. */
 function beforeText(losses: readonly Loss[]): string {
   const first = losses.map(({ trace }) => carriedTo(stepsToTarget(trace))[0]?.hop);
   const hops = unique(first.flatMap((hop) => (hop === undefined ? [] : [String(hop)])));

@@ -47,7 +47,7 @@ function mayBeLimited({ trace: { target } }: Path, all: readonly Path[]): boolea
 
 /**
  * True if routers carry the loss to the target, but do not prove that packets are lost before them. If one of them
- * surely limits its answers, the others are taken to do so as well.
+ * surely rate-limits its answers, the others are taken to do so as well.
  */
 function mayBeLimitedOnWay({ trace, steps }: Path, routers: Routers): boolean {
   const lossy = carriedTo(steps);

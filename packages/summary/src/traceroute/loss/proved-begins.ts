@@ -8,10 +8,11 @@ import { seenOf } from './routers.ts';
 import { lossyWhenSpaced } from './spaced.ts';
 
 /**
- * Share of the rate-limited routers whose answers on one path show no order, because other packets use up the limit.
+ * Share of the rate-limited routers whose answers on one path follow no order, because packets on other paths use up
+ * the limit.
  */
 const IN_ANY_ORDER = 0.5;
-/** Most paths that are compared with that of a loss. */
+/** Maximum number of paths that are compared with that of a loss. */
 const MOST_OTHERS = 15;
 
 /** A path to the target, by its links and the likelihoods of its packets. */
@@ -25,8 +26,8 @@ interface Way {
 
 /**
  * Widens the place of each loss until a loss that begins elsewhere hardly explains the packets of its path and of up to
- * `MOST_OTHERS` others to the target, with chance and limits of routers. If no place in front of the target is wide
- * enough, the loss begins at the target.
+ * `MOST_OTHERS` others to the target, with chance and rate limits of routers. If no place in front of the target is
+ * wide enough, the loss begins at the target.
  */
 export function provedBegins(losses: readonly Loss[], reached: readonly Trace[]): readonly Loss[] {
   if (losses.every(hasNoPlace)) return losses;

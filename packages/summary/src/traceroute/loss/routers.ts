@@ -32,7 +32,7 @@ export function mayAllBeLimited(trace: Trace, steps: readonly Step[], routers: R
 }
 
 /**
- * True if routers of the path surely limit their answers: one by the number of its answers, or neighbouring ones
+ * True if routers of the path surely rate-limit their answers: one by the number of its answers, or neighbouring ones
  * because both left the same packets unanswered. Considers only routers beyond the last one that is lossless to all
  * probes.
  */
@@ -79,8 +79,8 @@ export function seenOf(trace: Trace): readonly Seen[] {
 
 /**
  * Packets to the target, including the groups that were sent after the trace, unless the trace has several flows:
- * groups take one way, which may lose more than others. If the target limits its answers, only the first packets of the
- * groups count.
+ * groups take one way, which may lose more than others. If the target rate-limits its answers, only the first packets
+ * of the groups count.
  */
 function packetsToTarget(trace: Trace, end: Sample): Sample {
   const { spaced, flows = [] } = trace.probeResult.result;

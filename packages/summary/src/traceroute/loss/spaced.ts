@@ -11,7 +11,7 @@ import { targetIndex, type Trace } from '../trace.ts';
 type Spaced = NonNullable<SparseResultOf<'traceroute'>['spaced']>;
 type Group = Spaced['groups'][number];
 
-/** The traces whose packets after the trace prove loss, which no limit of ICMP answers explains. */
+/** The traces whose packets after the trace prove loss, which no rate limit of ICMP answers explains. */
 export function lossyWhenSpaced(traces: readonly Trace[]): readonly Trace[] {
   const counted = traces.map((trace) => withoutPause(trace, traces));
   return counted.filter(
@@ -50,7 +50,7 @@ function sumOfHandshakes({ target }: Trace, traces: readonly Trace[]): Sample {
 
 /**
  * True if the SYNs of the traces, which leave in quick succession, got fewer answers than those half a second apart:
- * loss does not depend on that, a limit of new connections does.
+ * loss does not depend on that, a rate limit of new connections does.
  */
 function areHandshakesLimited(trace: Trace, traces: readonly Trace[]): boolean {
   const quick = traces.filter(({ target }) => target === trace.target).flatMap(newConnections);
@@ -70,7 +70,10 @@ function lostHandshakes({ probeResult: { result } }: Trace): number {
   return handshakes ? sent - received : 0;
 }
 
-/** True if an answer follows an unanswered packet of the group: a limit would leave all packets after it unanswered. */
+/**
+ * True if an answer follows an unanswered packet of the group: a rate limit would leave all packets after it
+ * unanswered.
+ */
 function isOutOfOrder(group: Group): boolean {
   return countOfOutOfOrder(group) > 0;
 }
@@ -127,7 +130,7 @@ export function findSpacedLoss(proved: readonly Trace[]): readonly FindingDraft[
   return [buildFinding('loss_at_target', 'warning', results, text, `packets to it get no answer: ${shares}`)];
 }
 
-/** Packets in groups: those that no limit of answers explains (`lost`), and others without an answer (`open`). */
+/** Packets in groups: those that no rate limit explains (`lost`), and others without an answer (`open`). */
 function countsOf({ probeResult: { result } }: Trace): Sample & { readonly open: number } {
   const { sent, received, groups, handshakes = false } = result.spaced!;
   const lost = handshakes ? sent - received : groups.reduce((sum, group) => sum + countOfOutOfOrder(group), 0);
@@ -139,7 +142,9 @@ function countOfOutOfOrder(group: Group): number {
   return group.slice(0, group.findLastIndex((rtt) => rtt !== null) + 1).filter((rtt) => rtt === null).length;
 }
 
-/** True if the first packets of groups are answered more often than the later ones, as by a limit of the target. */
+/**
+ * True if the first packets of groups are answered more often than the later ones, as by a rate limit of the target.
+ */
 export function isTargetLimited({ probeResult: { result } }: Trace): boolean {
   const groups = result.spaced?.groups ?? [];
   const [first, later] = [groups.flatMap((group) => group.slice(0, 1)), groups.flatMap((group) => group.slice(1))];

@@ -49,7 +49,7 @@ function isRefuser({ kind, ip }: WayNode, nodes: readonly WayNode[]): boolean {
 }
 
 /**
- * The nearest node before this one that leads other packets to the target; undefined if it is no router that balances.
+ * The nearest node before this one that leads other packets to the target; undefined if it is not a balancing router.
  */
 function forkBefore(node: WayNode): Omit<BrokenWay, 'last'> | undefined {
   const seen = new Set<WayNode>();
@@ -71,7 +71,7 @@ function isProved(broken: WayNode, fork: WayNode, nodes: readonly WayNode[], ful
   const answered = fullTtl?.rtts.filter((rtt) => rtt !== null).length ?? 0;
   const dead = sampleOf(beyond);
   if (dead.lost !== dead.sent) return false;
-  // Routers may limit their answers: then the agent proves the break by packets with the full TTL alone.
+  // Routers may rate-limit their answers: then the agent proves the break by packets with the full TTL alone.
   if (Math.min(answered, (fullTtl?.rtts.length ?? 0) - answered) >= FULL_TTL_PROOF) return true;
   if (beyond.length === 0) return false;
   const alive = nodes.flatMap(({ before }) =>

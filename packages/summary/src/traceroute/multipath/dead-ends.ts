@@ -13,7 +13,7 @@ export function hasDeadEnd(nodes: readonly WayNode[]): boolean {
 
 /**
  * True if a search found a per-packet balancer. It may ask again for packets lost behind one, so the order of the
- * answers does not tell loss from limits.
+ * answers does not tell loss from rate limits.
  */
 export function isPacketwise(nodes: readonly WayNode[]): boolean {
   return nodes.some(({ balances }) => balances === 'packet');

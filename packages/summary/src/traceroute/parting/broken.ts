@@ -41,7 +41,7 @@ function endText(trace: Broken): string {
   const { refusal } = trace;
   const last = lastAnswer(trace);
   if (last === undefined) return 'the probe itself';
-  // A router refuses packets that were sent further, too.
+  // A router also refuses packets to hops beyond it, so a withheld sender may be nearer than the hop of the error.
   if (refusal?.ip === null && last.isPrivate) return `${HIDDEN_ROUTER} at hop ${last.hop} or nearer`;
   return refusal?.step?.hop === last.hop ? refusal.where : stepText(last);
 }

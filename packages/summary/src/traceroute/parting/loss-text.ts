@@ -58,7 +58,7 @@ export function lossText(losses: readonly Loss[], working: readonly Trace[]): st
     : `${place} they part ${partingNetworkText(common, onward)}, ${loss}, and ${goOn}`;
 }
 
-/** Sentence: answers of the target are missing, because of loss or of a limit of its answers. */
+/** Sentence: answers of the target are missing, because of loss or of a rate limit of its answers. */
 export function unansweredText(losses: readonly Loss[]): string {
   const failing = listed(losses.map(({ trace }) => trace.probeResult.probe));
   return `Paths from the failing ${failing} reach the target, which does not answer all packets (${sharesOf(losses, 'misses')}): they are lost, or it limits its answers.`;

@@ -105,7 +105,7 @@ describe('the sentence about the paths of a monitor that turned bad', () => {
     ],
   ])('names where packets are lost, if %s', (_reason, path, part) => {
     expect(sentence({ 'ber-1': trace(path, { spaced: lostInGroups }), 'fra-1': whole })).toContain(part);
-    // Without proof of loss after the trace, a limit of answers explains the missing answers as well.
+    // Without proof of loss after the trace, a rate limit explains the missing answers as well.
     expect(sentence({ 'ber-1': trace(path, { spaced: limitedInGroups }), 'fra-1': whole })).toBe(
       'Paths from the failing ber-1 reach the target, which does not answer all packets (ber-1 misses 40 %): they are lost, or it limits its answers.',
     );

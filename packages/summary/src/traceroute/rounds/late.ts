@@ -2,7 +2,7 @@ import type { Step, Trace } from '../trace.ts';
 
 /**
  * Number of packets to a hop whose answers came after more than four seconds: they count as lost, as in ping, but
- * neither loss nor a limit of answers explains them.
+ * neither loss nor a rate limit explains them.
  */
 export function lateAt({ probeResult }: Trace, hop: number): number {
   return (probeResult.result.hops ?? []).find((one) => one.hop === hop)?.late ?? 0;

@@ -25,7 +25,7 @@ export interface Outage {
 type Hop = NonNullable<Trace['probeResult']['result']['hops']>[number];
 
 /**
- * The outage of the target at the end of a trace, if a router reported it, or if neither chance nor a limit of answers
+ * The outage of the target at the end of a trace, if a router reported it, or if neither chance nor a rate limit
  * explains it.
  *
  * @param all the traces of the check
@@ -66,7 +66,10 @@ function answersOf({ responders, icmp }: Hop, indexes: readonly (number | null)[
   return indexes.map((index) => index !== null && index !== refuser);
 }
 
-/** Few losses at the end are common, and a target that limits its answers is silent for some rounds again and again. */
+/**
+ * Few losses at the end are common, and a target that rate-limits its answers is silent for some rounds again and
+ * again.
+ */
 function isProved(answers: readonly boolean[], unanswered: number): boolean {
   const { silent, gaps, byChance, long } = thresholds.outage;
   const before = answers.slice(0, answers.length - unanswered);

@@ -20,8 +20,8 @@ export interface Pause {
 }
 
 /**
- * The one long silence of the target within the rounds, if neither chance nor a limit of answers explains it. Refused
- * packets are no silence.
+ * The one long silence of the target within the rounds, if neither chance nor a rate limit explains it. Refused packets
+ * are no silence.
  *
  * @param all the traces of the check: the more there are, the likelier one of them shows such a silence by chance
  */
@@ -74,8 +74,9 @@ function gapsIn(rtts: readonly (number | null)[]): readonly Span[] {
 }
 
 /**
- * True if neither a limit of answers explains the silence, which would recur or follow the many packets of the first
- * round, nor chance, wherever the silence begins and at any of the probes.
+ * True if neither a rate limit nor chance explains the silence. A rate limit would silence the target again, or
+ * directly after the many packets of the first round. Chance takes into account that the silence may begin at any round
+ * and at any probe.
  */
 function isProved(rtts: readonly (number | null)[], [start, end]: Span, probes: number): boolean {
   const { silent, gaps, byChance } = thresholds.outage;
@@ -89,7 +90,7 @@ function isProved(rtts: readonly (number | null)[], [start, end]: Span, probes: 
   );
 }
 
-/** Finding: the target fell silent for some rounds, and came back. */
+/** Finding: the target was silent for some rounds, then answered again. */
 export function findPauses(traces: readonly Trace[]): readonly FindingDraft[] {
   const pauses = traces.flatMap((trace) => pauseOf(trace, traces) ?? []);
   if (pauses.length === 0) return [];

@@ -3,7 +3,10 @@ import { MAX_RESULT_BYTES } from '@vantage/contract';
 import type { Hop } from '../result-fields.ts';
 import { NAMELESS } from './hop-names.ts';
 
-/** Most bytes of the hops; the rest of a result is for other fields and for the networks that the coordinator adds. */
+/**
+ * Maximum size of the hops, bytes; the rest of a result is for other fields and for the networks that the coordinator
+ * adds.
+ */
 const HOPS_BYTES = MAX_RESULT_BYTES * 0.75;
 
 /** MPLS labels that each hop keeps if the hops are too large. */

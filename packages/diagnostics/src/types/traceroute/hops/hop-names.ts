@@ -21,7 +21,7 @@ export interface HopNames {
 
 export const NAMELESS: HopName = { hostname: null, hostnameVerified: null };
 
-/** Most addresses that are looked up. */
+/** Maximum number of addresses that are looked up. */
 const MAX_NAMES = 96;
 
 /**

@@ -7,7 +7,7 @@ export interface SpacedPacket {
   receivedMs?: number;
   /** True once its answer is no longer awaited. */
   isSettled: boolean;
-  /** True if its answer may have been missed, because the probe stood still. */
+  /** True if its answer may have been missed, because the probe stalled. */
   isLeftOut: boolean;
 }
 

@@ -15,8 +15,8 @@ const EVERY_MS = 1_100;
 /** Time between two single SYNs, which together count as a group. */
 const SYN_EVERY_MS = EVERY_MS / 2;
 /**
- * Time before the first group if the target answered less than half of the packets: it may limit the answers to all
- * probes together.
+ * Time before the first group if the target answered less than half of the packets: it may rate-limit its answers to
+ * all probes together.
  */
 const AFTER_OTHERS_MS = 7_000;
 const [MIN_WAIT_MS, MAX_WAIT_MS, WAIT_RTTS] = [2_000, 4_000, 3] as const;
@@ -24,7 +24,7 @@ const [MIN_WAIT_MS, MAX_WAIT_MS, WAIT_RTTS] = [2_000, 4_000, 3] as const;
 interface Options extends Pick<DiagnosticContext, 'signal' | 'abandoned' | 'remainingMs'> {
   readonly maxPackets: number;
   /**
-   * True after a search for all paths, which awaits all of its packets, not just those that count at the target's hop.
+   * True after a search for all paths, in which all packets that can reach the target count, not only those at its hop.
    */
   readonly isOfAllFlows: boolean;
 }

@@ -3,14 +3,14 @@ import type { Try } from './black-hole.ts';
 import type { Answer, SharedSocket } from './try-packet.ts';
 
 /**
- * Most packets of one size that are sent again because this process stalled during the wait: then silence is no
- * evidence.
+ * Maximum number of packets of one size that are sent again because this process stalled during the wait: then silence
+ * is no evidence.
  */
 const STALLED_TRIES = 4;
 const RESERVE_MS = 500;
 
 export interface AttemptLimits {
-  /** Most packets that are sent. */
+  /** Maximum number of packets that are sent. */
   readonly maxPackets: number;
   /** Wait for an answer. */
   readonly waitMs: () => number;

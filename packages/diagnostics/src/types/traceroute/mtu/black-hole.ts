@@ -24,7 +24,7 @@ export interface Bracket {
 /** `cut`: no time or packets left; `unproved`: the target answers no echo requests, or loses packets of any size. */
 export type Inconclusive = 'cut' | 'unproved';
 
-/** Longest wait for an answer: a router may take long for each error. */
+/** Maximum wait for an answer, milliseconds: some routers delay their ICMP errors. */
 export const MAX_WAIT_MS = 4_000;
 /**
  * Pairs of packets, one of each size, required to claim that one size arrives and the next is lost. If packets of both
@@ -53,8 +53,8 @@ export async function narrow(
   { answered, vanished }: Bracket,
   stopsAtRefusal: boolean,
 ): Promise<(Bracket & { readonly refusal?: TooBig }) | Inconclusive> {
-  // Number of packets of each size that vanished. The size at the start counts as if two had; after a refusal one may
-  // have, and the proof decides.
+  // Lost packets by size. The initial upper size starts at two, the number that ends the search; after a router's
+  // refusal only one may have been lost, and the proof decides.
   const losses = new Map([[vanished, 2]]);
   let [low, high] = [answered, vanished];
   for (let isFirst = true; isFirst || high - low > 1 || losses.get(high)! < 2; isFirst = false) {

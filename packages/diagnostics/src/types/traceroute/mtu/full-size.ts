@@ -29,7 +29,7 @@ const SMALL_BYTES = { 4: 128, 6: 148 } as const;
  * probability of at most 1/5,000. They are sent a second apart, because a target may answer one packet a second.
  */
 const FULL_SIZE_PAIRS: Pairs = { first: ['large', 'small', 'small', 'large', 'small'], everyMs: 1_000 };
-/** Most packets to one flow. */
+/** Maximum number of packets to one flow. */
 const MOST_OF_FLOW = TRIES + 2 * FULL_SIZE_PAIRS.first.length;
 /** Minimum wait for an answer: a target that allows one answer a second may answer again after it. */
 const MIN_WAIT_MS = 1_000;

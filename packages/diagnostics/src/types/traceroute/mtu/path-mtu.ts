@@ -49,7 +49,7 @@ export const UNKNOWN_MTU: PathMtu = { mtu: null, blackHole: null };
 export interface PathMtuLimits {
   /** Round-trip time to the target, milliseconds; null until it answers. */
   readonly rttMs: () => number | null;
-  /** Most packets that the search sends. */
+  /** Maximum number of packets that the search sends. */
   readonly maxPackets: number;
   /** Echo requests of the search, and replies of the target. */
   readonly echo: EchoCount;

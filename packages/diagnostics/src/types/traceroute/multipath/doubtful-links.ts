@@ -5,7 +5,7 @@ import type { Survey } from './survey.ts';
 import { isByPacket, type Vertex } from './vertex.ts';
 import { SAMPLES_AFTER_CLOUD } from './wanted/needs.ts';
 
-/** From this ratio of refused packets to passing flows on, the next hops of a router are in doubt. */
+/** Ratio of refused packets to passing flows from which on the next hops of a router are in doubt. */
 const MOST_REFUSED = 2;
 
 /**
@@ -89,8 +89,8 @@ function assumedIn(
 }
 
 /**
- * The vertices beyond which packets were lost, or refused. Packets that a limit of answers may explain do not count if
- * enough others were answered: with a silent router there, some of these would have been lost.
+ * The vertices beyond which packets were lost, or refused. Packets that a rate limit may explain do not count if enough
+ * others were answered: with a silent router there, some of these would have been lost.
  */
 function lossyIn({ slots, at, quiet }: Survey): ReadonlySet<Vertex> {
   const beyond = new Map<Vertex, HopPacket[]>();

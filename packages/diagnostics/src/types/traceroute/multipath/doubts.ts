@@ -3,9 +3,11 @@ import type { Slot } from './slots/slots.ts';
 
 /** Number of unanswered packets of a slot after which a silent router is suspected there. */
 const TRIES = 3;
-/** Number of further unanswered packets that prove it, each followed by an answered packet to the control. */
+/**
+ * Number of further unanswered packets that prove a silent router, each followed by an answered packet to the control.
+ */
 const PROOFS = 3;
-/** Most packets to a slot; without a proof its silence says nothing. */
+/** Maximum number of packets to a slot; without a proof its silence says nothing. */
 const MOST_TRIES = 8;
 /** Once this many suspected slots at one vertex were answered after all, its silence proves nothing. */
 const MOST_WRONG = 2;
@@ -32,9 +34,9 @@ const NONE: Doubts = { doubtful: new Set(), fresh: [], tests: [] };
 
 /**
  * Doubts about silence after a vertex, if other packets after it were answered, or some at the same hop after other
- * vertices: packets may be lost, or the routers limit their answers. One slot at a time is probed together with a
- * control: loss affects both alike, and a limit does not explain that a quiet packet was lost. One proof suffices for
- * all suspected slots.
+ * vertices: packets may be lost, or the routers rate-limit their answers. One slot at a time is probed together with a
+ * control: loss affects both alike, and a rate limit does not explain that a quiet packet was lost. One proof suffices
+ * for all suspected slots.
  *
  * @param after answered slots after the vertex at other hops
  * @param elsewhere answered slots of the same hop after other vertices

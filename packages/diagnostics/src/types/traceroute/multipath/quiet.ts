@@ -1,8 +1,8 @@
 import { isFull, type TracePacket } from '../probing/trace.ts';
 
 /**
- * Milliseconds after which a router that limits its answers may send another: Linux limits them to one a second for
- * each destination.
+ * Milliseconds after which a router that rate-limits its answers may send another: Linux limits them to one a second
+ * for each destination.
  */
 const REFILL_MS = 1_000;
 

@@ -45,7 +45,7 @@ class Search {
   private asks: Ask[] = [];
   private stopTimer = (): void => undefined;
   private isOpening = false;
-  /** True once the silent target is asked before all else. */
+  /** True once packets to the silent target take precedence over the search. */
   private isScouting = false;
   private shownMs = -Infinity;
   private isOver = false;

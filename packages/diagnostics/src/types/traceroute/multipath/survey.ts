@@ -9,7 +9,7 @@ import { doubtsByPacket, doubtsOf, slotsOfTests, type SilenceTest } from './doub
 import { repeatsIn, type Repeats } from './repeats.ts';
 import { answersIn, isAwaited, isEnd, isRefused, SILENT, slotsOf, type Slot, type Slots } from './slots/slots.ts';
 
-/** A packet to send; flows from `Survey.flows` on are new ones. */
+/** A packet to send. A `flow` of `Survey.flows` or more is a new flow. */
 export interface Ask {
   readonly flow: number;
   readonly ttl: number;
@@ -30,7 +30,7 @@ export interface Survey {
   readonly hasEnded: (flow: number, ttl: number) => boolean;
   /** Packets that may end doubts: to silent and refused slots again, to answered ones as controls. */
   readonly again: readonly Ask[];
-  /** Packets that a limit of answers does not explain if they are lost. */
+  /** Packets whose loss no rate limit explains (`quietIn`). */
   readonly quiet: ReadonlySet<TracePacket>;
 }
 

@@ -22,7 +22,7 @@ export interface Vertex {
   repeats: number;
   /** True if the packets of one flow got different answers at the next hop. */
   isPacketwise: boolean;
-  /** Most changes between successive answers to one flow at the next hop. */
+  /** Number of changes between successive answers to one flow at the next hop: the maximum over the flows. */
   changes: number;
 }
 

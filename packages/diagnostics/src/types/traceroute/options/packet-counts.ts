@@ -1,9 +1,9 @@
 import { isOneOfBoth, wantsBothFamilies, type Family, type InputError } from '@vantage/contract';
 
-/** Most packets that a probe sends for one check. */
+/** Maximum number of packets that a probe sends for one check. */
 export const MAX_PACKETS = 640;
 
-/** Most packets that a probe sends for the trace over one address family. */
+/** Maximum number of packets that a probe sends for the trace over one address family. */
 export function mostPackets(options: Pick<Counts, 'family'>): number {
   return wantsBothFamilies(options) || isOneOfBoth(options) ? MAX_PACKETS / 2 : MAX_PACKETS;
 }
@@ -37,8 +37,8 @@ export function fewestFlows({ maxHops, queries, flows }: Counts): number {
 }
 
 /**
- * The most packets with limited TTLs that a trace sends. With rounds, those of the first round; for all flows, those of
- * a trace by an agent of an earlier release.
+ * Maximum number of packets with limited TTLs that a trace sends. With rounds, those of the first round; for all flows,
+ * those of a trace by an agent of an earlier release.
  */
 export function plannedPackets(counts: Counts): number {
   return hopsOf(counts) * queriesOf(counts) * fewestFlows(counts);

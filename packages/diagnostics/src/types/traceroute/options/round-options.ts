@@ -1,6 +1,6 @@
 import { durationSchema, nullable, Type, type InputError, type Static } from '@vantage/contract';
 
-/** Most rounds of a check; there is one per second. */
+/** Maximum number of rounds of a check; there is one per second. */
 const MAX_ROUNDS = 60;
 
 export const roundOptions = {

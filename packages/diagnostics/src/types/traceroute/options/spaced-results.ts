@@ -5,8 +5,8 @@ import { wantsAllFlows } from './packet-counts.ts';
 /** Number of packets in a group, which are sent together, and maximum number of groups. */
 export const [GROUP_PACKETS, MAX_GROUPS] = [4, 10] as const;
 /**
- * Longest time between packets that count as sent together, milliseconds: a limit of 10 answers a second allows the
- * next one only after 100 ms.
+ * Longest time between packets that count as sent together, milliseconds: a rate limit of 10 answers a second allows
+ * the next one only after 100 ms.
  */
 export const TOGETHER_MS = 5;
 /** Maximum number of packets sent to the target to tell packet loss from a rate limit of its answers. */

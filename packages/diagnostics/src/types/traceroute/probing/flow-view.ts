@@ -14,8 +14,8 @@ export interface TraceLimits {
 export const GAP_LIMIT = 5;
 
 /**
- * Additional packets for each hop of `doubtfulHops`, such as a silent one before the target: packets that the target
- * left unanswered may make its own hop look like that.
+ * Additional packets to each of `doubtfulHops`: a silent hop before the target may be the target's own if packets are
+ * lost.
  */
 const DOUBT_QUERIES = 5;
 
@@ -26,7 +26,9 @@ export interface FlowView {
   /** Whether the target answered any packet; without `end` its distance is not known. */
   readonly reached: boolean;
   readonly loop: Loop | null;
-  /** Highest TTL that was answered, without the full one; if none was, the TTL before the first one sent. */
+  /**
+   * Highest answered TTL, packets with the full TTL excluded; if none was answered, the TTL before the first one sent.
+   */
   readonly lastAnswered: number;
   /** Highest TTL that can still give new information. */
   readonly horizon: number;

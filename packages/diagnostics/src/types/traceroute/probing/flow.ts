@@ -73,7 +73,7 @@ const CHECKSUMS = 0xfffe;
  */
 export const LENGTHS = 127;
 const HEADER_BYTES = 8;
-/** Size of the header of a SYN, with its option. */
+/** Size of the TCP header of a SYN with one option, bytes. */
 const TCP_BYTES = 24;
 
 export function traceFlow(options: FlowOptions): TraceFlow {

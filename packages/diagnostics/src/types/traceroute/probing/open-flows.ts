@@ -12,7 +12,7 @@ import type { ProbeLoopFlow } from './probe-loop.ts';
 
 type Opening = Awaited<ReturnType<typeof openPackets>>;
 
-/** Opens a socket for each flow; a packet process that hangs is not waited for beyond the signal. */
+/** Opens a socket for each flow. Waits for a hung packet process only until the signal aborts. */
 export async function openFlows(
   options: Pick<TraceOptions, 'protocol' | 'port' | 'sourcePort' | 'size' | 'dscp'>,
   { address, family }: Target,

@@ -28,8 +28,9 @@ export function foreignRefuser({ packets, views }: Trace, destination: string): 
 }
 
 /**
- * True if the refusing sender is a packet filter on the path. A host with several addresses answers echo requests or
- * ignores them; a router reports those whose TTL ends at its hop as expired, or refuses them too.
+ * True if the sender of the refusal is a packet filter on the path: it answers echo requests to the target, with a TTL
+ * that ends at its hop, by time exceeded or another ICMP error. A host with several addresses answers them itself or
+ * not at all.
  */
 export async function isFilter(
   { address, hop }: Refuser,

@@ -20,14 +20,14 @@ export interface Trace {
   isIncomplete?: boolean;
   /** Rounds whose packets were sent, the trace included; absent if no rounds were requested. */
   rounds?: number;
-  /** True if rounds were not sent in time because the probe stood still. */
+  /** True if rounds were not sent in time because the probe stalled. */
   isLate?: boolean;
   /**
    * Number of rounds that do not count because the probe was stalled: it did not send them in time, or left out packets
    * of them.
    */
   roundsLeftOut?: number;
-  /** Time for which the packet process stood still, in stalls of a second or more, milliseconds. */
+  /** Time for which the packet process stalled, in stalls of a second or more, milliseconds. */
   stalledMs?: number;
   /** True if rounds were not sent because no client follows the check any more. */
   isAbandoned?: boolean;
@@ -38,7 +38,7 @@ export interface Trace {
  * The last packets are sent while answers to the first are awaited.
  */
 const FULL_GAPS_MS = [1_000, 2_000, 1_000, 1_000, 1_000] as const;
-/** Most packets with the full TTL per flow before the search for all paths. */
+/** Maximum number of packets with the full TTL per flow before the search for all paths. */
 export const FULL_QUERIES = FULL_GAPS_MS.length + 1;
 
 /**
@@ -59,8 +59,8 @@ export function nextOf(trace: Trace, stalled: ReadonlySet<number>, maxPackets: n
 
 /**
  * When to probe the target with the full TTL: at once, and repeatedly while refusals alone answer or nothing does,
- * because a target or router may limit its errors, and other packets may have used up the limit. Infinity if it is not
- * to be probed.
+ * because a target or router may rate-limit its ICMP errors, and other packets may have used up the limit. Infinity if
+ * it is not to be probed.
  */
 export function fullDueMs({ packets, views }: Trace, flow: number): number {
   const sent = packets.filter((one) => isFullOf(one, flow));

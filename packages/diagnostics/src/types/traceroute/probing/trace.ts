@@ -59,7 +59,7 @@ export function giveUp(packet: TracePacket): void {
   else packet.isGivenUp = true;
 }
 
-/** Notes that the probe may have missed answers: it stood still, or its packet process ended. */
+/** Notes that the probe may have missed answers: it stalled, or its packet process ended. */
 export function doubtAwaited(packets: readonly TracePacket[]): void {
   for (const packet of packets) if (isAwaited(packet)) packet.isDoubtful = true;
 }

@@ -1,6 +1,6 @@
 import { isFull, type TracePacket } from '../../probing/trace.ts';
 
-/** A packet as it counts at its hop. */
+/** A packet that was sent, and the router before its hop that refused it, if any. */
 export interface HopPacket extends TracePacket {
   /** True if a router before the hop refused the packet, or may have: then the packet says nothing about the hop. */
   readonly isRefused?: true;
@@ -91,8 +91,8 @@ function placeOf(refuser: Refuser, flow: number, ttl: number): 'here' | 'before'
 }
 
 /**
- * The hop of the router on the way of a flow. If none of the flow's TTLs ran out there, it is the lowest hop where
- * those of other flows did, unless the router refused a lower TTL: then the hop before the lowest of these.
+ * The hop of the router on the path of a flow: where TTLs of the flow expired. Without any, the lowest hop where TTLs
+ * of other flows expired, unless the router refused a lower TTL: then the hop before the lowest that it refused.
  */
 function hopIn({ hops, expiredAt, refusedAt }: Refuser, flow: number): number {
   const [expired, refused] = [Math.min(...expiredAt), Math.min(...refusedAt.values())];

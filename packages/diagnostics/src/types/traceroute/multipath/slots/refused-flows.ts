@@ -9,8 +9,8 @@ export interface RefusedEnd {
 }
 
 /**
- * Flows that a router refused at its own hop or beyond. A router may limit its errors: silence of such a flow from the
- * router’s hop on is taken as that of the router, and shows no node behind it.
+ * Flows that a router refused at its own hop or beyond. A router may rate-limit its ICMP errors: silence of such a flow
+ * from the router’s hop on is taken as that of the router, and shows no node behind it.
  */
 export function refusedEndsOf(packets: readonly TracePacket[]): ReadonlyMap<number, RefusedEnd> {
   const nearest = new Map<string, number>();

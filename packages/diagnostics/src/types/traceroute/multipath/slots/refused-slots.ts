@@ -1,11 +1,11 @@
 import type { Barred, Refusals } from './refusals.ts';
 import { answersIn, isRefusal, type Slot, type Slots } from './slots.ts';
 
-/** Packets of a slot, or of a flow, after which it is believed that a router refuses them all. */
+/** Number of refused packets of a slot, or of a flow, from which on a router is taken to refuse them all. */
 const TRIES = 3;
 /**
- * Refusals after which it is believed that a router passes nothing on: one that refuses nine in ten would do so in one
- * of five cases.
+ * Number of refusals from which on a router is taken to pass nothing: one that refuses nine in ten packets would do so
+ * in one of five cases.
  */
 const REFUSALS = 16;
 

@@ -6,7 +6,7 @@ import type { Vertex } from '../vertex.ts';
 const FLOWS = 3;
 /** Proof of a circle (`findLoop`): rounds of one of several routers that all answer, or answers of a single router. */
 const [ROUNDS, ANSWERS_OF_ONE] = [2, 5];
-/** Most packets to a hop of a circle that is silent. */
+/** Maximum number of packets to a hop of a circle that is silent. */
 const TRIES = 3;
 
 interface Circle {

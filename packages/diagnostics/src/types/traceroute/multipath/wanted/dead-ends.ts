@@ -5,7 +5,7 @@ import type { Vertex } from '../vertex.ts';
 import type { Ask, Survey } from '../survey.ts';
 import { isSilentEnd } from './silence.ts';
 
-/** Most flows of a dead end that probe the target with the full TTL. */
+/** Maximum number of flows of a dead end that probe the target with the full TTL. */
 const FLOWS = 3;
 /**
  * Numbers of full-TTL packets that prove a dead end: those of its flows, none of which the target answered, and those
@@ -14,7 +14,7 @@ const FLOWS = 3;
 const [LOST, ANSWERED] = [6, 6];
 /**
  * The same numbers if the hop behind is not known to be silent, or answered only some packets of a flow: where routers
- * limit their answers, only packets with the full TTL prove something.
+ * rate-limit their answers, only packets with the full TTL prove something.
  */
 const [LOST_UNSEEN, ANSWERED_UNSEEN] = [9, 9];
 /**
@@ -29,8 +29,8 @@ const CONTROLS = 3;
  */
 const MOST_TIMES = 9;
 /**
- * Used in place of `MOST_TIMES` if the target answered some packets of other flows: it may limit its answers, perhaps
- * also those to other probes.
+ * Used in place of `MOST_TIMES` if the target answered some packets of other flows: it may rate-limit its answers,
+ * perhaps also those to other probes.
  */
 const MOST_TIMES_LIMITED = 18;
 
@@ -38,7 +38,7 @@ const MOST_TIMES_LIMITED = 18;
  * Packets that test whether flows that end in silence, while others reach the target, are dropped. First they fill the
  * unprobed hops from the balancer on, because a flow may have passed another router there. Then they have the full TTL,
  * in case only the routers are silent; packets of a flow that reaches the target serve as a control, because a target
- * that is gone or limits its answers is silent to all flows.
+ * that is gone or rate-limits its answers is silent to all flows.
  */
 export function deadEndAsks(survey: Survey, packets: readonly TracePacket[]): readonly Ask[] {
   const control = flowToTarget(packets);

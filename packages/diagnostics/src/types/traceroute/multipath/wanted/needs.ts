@@ -4,9 +4,12 @@ import { isOfTarget, SILENT } from '../slots/slots.ts';
 import { RISK, RISK_OF_MANY, stoppingPoint } from '../stopping-points.ts';
 import type { Survey } from '../survey.ts';
 
-/** Packets for a silent node that is followed by silent nodes only. */
+/** Number of packets to a silent node that only silent nodes follow. */
 export const SAMPLES_IN_SILENCE = 2;
-/** Packets that show where the paths of a per-packet balancer have met again, which proves the links to that vertex. */
+/**
+ * Number of packets that show where the paths of a per-packet balancer meet again, which proves the links to that
+ * vertex.
+ */
 export const SAMPLES_AFTER_CLOUD = 16;
 /** Samples that decide whether the vertices of a hop have the same successors (phi of MDA-Lite). */
 const SAMPLES_OF_EACH = 2;

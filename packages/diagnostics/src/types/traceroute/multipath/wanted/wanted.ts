@@ -10,10 +10,10 @@ import { scoutAsks } from './scouts.ts';
 const DEAD_END_MS = 10_000;
 
 /**
- * The next packets: of the search for paths, then to a target that no flow has reached; none if there is no more to
- * ask.
+ * The next packets: of the search for paths, then to a target that no flow has reached; none if there is nothing left
+ * to probe.
  *
- * @param isOfTarget true to ask the target first, and no path while it is silent
+ * @param isOfTarget true to probe the target first, and no path while it is silent
  * @param leftMs time that is left
  */
 export function asksOf(trace: Trace, plan: SearchPlan, isOfTarget: boolean, leftMs: number): readonly Ask[] {
@@ -35,7 +35,7 @@ function targetAsks(trace: Trace, plan: SearchPlan): readonly Ask[] {
 }
 
 /**
- * True if the target is silent, and what is left of time or packets is needed to ask it: a proof of its silence is
+ * True if the target is silent, and the remaining time or packets are needed to probe it: a proof of its silence is
  * worth more than another path.
  */
 export function isTargetDue(trace: Trace, { budgetMs, maxPackets, maxHops }: SearchPlan, leftMs: number): boolean {

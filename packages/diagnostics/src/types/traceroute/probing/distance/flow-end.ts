@@ -7,7 +7,7 @@ type Limits = Parameters<typeof distanceOf>[2];
 /** Where the path of a flow ended. */
 export interface End {
   readonly end: number | null;
-  /** A nearer hop that may be the target's, by the TTL that it quotes. */
+  /** A hop before `end` that may be the target's, by the TTL that the target's error quotes; null if none. */
   readonly doubt: number | null;
   readonly reached: boolean;
   /** Highest TTL that ran out at a router; 0 without any. */

@@ -15,7 +15,7 @@ const BY_CHANCE = 0.005;
  * Decides between the hop that the quoted TTL gives (`quoted`) and the lowest TTL that the target answered. Either the
  * packets to the nearer hop were lost, or a tunnel that copies the TTL drops them: each of its routers takes one from
  * the outer TTL only, so that packets which get through have more left. No packet with the lower TTL arrives then,
- * although the others do. A target that limits its answers leaves both unanswered.
+ * although the others do. A target that rate-limits its answers leaves both unanswered.
  *
  * @param packets those of all flows
  */

@@ -17,7 +17,7 @@ interface Wanted {
   readonly headerBytes?: number;
 }
 
-/** Balancing bytes, a random cookie, room for a number, the tag, zeros up to the size. */
+/** Payload: two bytes that balance the checksum, a random cookie, space for a number, the tag, zeros up to the size. */
 export function payloadTemplate({ tag, bytes, family, headerBytes = HEADER_BYTES }: Wanted): Uint8Array {
   const words = Buffer.from(tag).subarray(0, MAX_TAG_BYTES);
   const least = PREFIX_BYTES + words.length;
