@@ -11,9 +11,9 @@ interface FakeQueue extends JobSource<string> {
   readonly add: (...ids: readonly string[]) => void;
   readonly commands: Record<'next' | 'read' | 'finish', number>;
   readonly finished: readonly string[];
-  /** Timeouts, in seconds, of the questions that wait for a job. */
+  /** Timeouts of the pending takes, seconds. */
   readonly questions: () => readonly number[];
-  /** Answers the oldest question without a job. */
+  /** Replies to the oldest pending take that there is no job. */
   readonly timeOut: () => void;
   fault: string | undefined;
 }

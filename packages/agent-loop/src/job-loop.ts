@@ -48,9 +48,7 @@ export interface JobLoop {
   readonly knows: (id: string) => boolean;
   /** Runs an active job as if this loop had taken it, unless the loop `knows` it. */
   readonly adopt: (id: string) => void;
-  /**
-   * Number of replies from the queue so far; error replies count, because a restart of the agent would not end them.
-   */
+  /** Number of replies so far, error replies included: a restart of the agent would not end those. */
   readonly turns: () => number;
   /** Jobs taken or adopted since the start. */
   readonly taken: () => number;

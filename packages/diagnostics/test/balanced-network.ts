@@ -5,7 +5,7 @@ export type Network = Readonly<Record<string, Hop>>;
 
 interface Hop {
   readonly next: readonly string[];
-  /** Balances by packet; default by flow. */
+  /** Balances per packet; by default per flow. */
   readonly by?: 'packet';
 }
 
@@ -27,8 +27,8 @@ const chain = (...names: readonly string[]): Network =>
 const end = chain('end', 'last', TARGET_NAME);
 
 /**
- * Networks whose paths a search must find: 1 to 16 paths, of different lengths, nested, crossed, in series, balanced by
- * packet.
+ * Networks whose paths a search must find: 1 to 16 paths, of different lengths, nested, crossed, in series, balanced
+ * per packet.
  */
 export const networks: Readonly<Record<string, Network>> = {
   straight: chain(FIRST, 'a', 'b', 'end', 'last', TARGET_NAME),

@@ -33,7 +33,7 @@ export interface Searched {
  * Searches a network without sockets: every packet is answered at once. The result follows from the seed.
  *
  * @param refusing share of packets that the first router behind `FIRST` refuses to pass on
- * @param rehashed number of packets after which balancers by flow choose again for each flow
+ * @param rehashed number of packets after which per-flow balancers choose again for each flow
  */
 export function searched(network: Network, seed: number, refusing = 0, rehashed = Number.MAX_SAFE_INTEGER): Searched {
   const random = randomOf(seed);

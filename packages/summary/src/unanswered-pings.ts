@@ -48,7 +48,7 @@ export function answersOrdinary({ ordinary }: SparseResultOf<'ping'>): boolean {
 
 /**
  * True if the requested size, or a requested TTL below 64, prevented the packets from reaching the target, or the TTL
- * may have: the router where it runs out may be silent. False if a routing loop used up the TTL.
+ * may have: the router where it expires may be silent. False if a routing loop used up the TTL.
  */
 export function isUnfit(result: SparseResultOf<'ping'>): boolean {
   const { error, ttl, packets = [] } = result;

@@ -61,7 +61,7 @@ export function findEnds(
   ];
 }
 
-/** True if the router that refused packets ends one of several ways, which the finding `flows_stop` reports. */
+/** True if the router that refused packets ends one of several paths, which the finding `flows_stop` reports. */
 function endsWayOf({ trace, ip, answered }: PathRefusal): boolean {
   if (!trace.isReached) return false;
   const refusals = deadWays(trace).flatMap(({ refusal }) => refusal ?? []);
@@ -69,7 +69,7 @@ function endsWayOf({ trace, ip, answered }: PathRefusal): boolean {
   const told = brokenWaysOf(trace.branching, trace.fullTtl).filter(({ last }) => isRefused(last));
   if (ip !== null) return refusals.some(({ from }) => from === ip) || told.some(({ last }) => last.ip === ip);
   // A withheld address does not identify the router, so `flows_stop` must report all refusing routers with such an
-  // address, or this very error must have ended a dead way.
+  // address, or this very error must have ended a dead path.
   const hidden = trace.branching.filter((node) => isRefused(node) && node.ip === null);
   const isToldOfAll = hidden.length > 0 && hidden.every((node) => told.some(({ last }) => last.index === node.index));
   return isToldOfAll || refusals.some((refusal) => refusal === answered?.icmp);

@@ -35,7 +35,7 @@ const rows = [
   '203.0.113.1/192.0.2.1',
 ];
 
-/** Flows over two ways, of which the first one does not reach the target although each hop answers it. */
+/** Flows over two paths, of which the first one does not reach the target although each hop answers it. */
 export const inCircle = (first: string, ...others: readonly string[]): Summary =>
   summaryOf('traceroute', {
     'fra-1': trace(
@@ -70,7 +70,7 @@ export function backToBalancer(balances: 'flow' | 'packet'): Summary {
 }
 
 /**
- * Flows of one packet per hop over two ways: routers and target rate-limit their answers, and one flow reaches the
+ * Flows of one packet per hop over two paths: routers and target rate-limit their answers, and one flow reaches the
  * target.
  */
 export const limitedTarget = summaryOf('traceroute', { 'fra-1': limitedFlows() });

@@ -12,7 +12,7 @@ const on = (path: readonly string[], fields: Parameters<typeof trace>[1] = {}) =
   summaryOf('traceroute', { 'fra-1': trace(path, fields) });
 const fullDatagrams = (arrives: boolean) =>
   on([access, target], { protocol: 'udp', fullSize: { bytes: 1_500, arrives } });
-/** A search for all paths over two ways, one of which ends before the target. */
+/** A search for all paths over two paths, one of which ends before the target. */
 const all = (ways: readonly string[], marks: Parameters<typeof multipath>[1]) =>
   on([...balanced, '192.0.2.3 3 3', target], {
     fullTtl: { rtts: [null, null, null, null, null, null, 9, 9], icmp: null },

@@ -42,8 +42,8 @@ export interface Http2Sink {
 /** Error codes (RFC 9113 section 7). */
 const [NO_ERROR, REFUSED_STREAM] = [0, 7];
 /**
- * Padding for which the windows have room; whenever half of it has come, they are extended by as much (RFC 9113 section
- * 6.1).
+ * Space for padding in the flow-control windows; whenever half of it has arrived, they are extended by as much (RFC
+ * 9113 section 6.1).
  */
 export const MAX_PADDING_BYTES = 4_096;
 /** Maximum frames of a head, many more than `MAX_HEAD_BYTES` need: it bounds empty ones. */

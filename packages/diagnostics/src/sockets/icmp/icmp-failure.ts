@@ -120,7 +120,10 @@ export function isPortUnreachable({ kind, type, code }: IcmpError): boolean {
 /** Packets of this size pass any link: IPv6 links carry 1,280 bytes, and every IPv4 host takes 576 (RFC 791). */
 const ALWAYS_CARRIED_BYTES: Readonly<Record<Family, number>> = { 4: 576, 6: 1_280 };
 
-/** True if a small packet is called too big for a link that carries it by the same error: the error proves no size. */
+/**
+ * True for a too-big error about a packet that every link carries and that fits the MTU which the error states: it
+ * proves no size.
+ */
 function isWronglyTooBig(family: Family, { kind, mtu, quoted: { totalBytes } }: IcmpError): boolean {
   return kind === 'too-big' && totalBytes <= Math.min(mtu, ALWAYS_CARRIED_BYTES[family]);
 }

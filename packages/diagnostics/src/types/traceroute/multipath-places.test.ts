@@ -11,7 +11,7 @@ const seeds = Array.from({ length: 8 }, (_, index) => index + 1);
 /** Numbers of routers from the first hop on; the target follows. */
 type Way = readonly number[];
 
-/** Traces over a balancer by flow with two ways. */
+/** Traces over a per-flow balancer with two paths. */
 async function tracedOver(
   seed: number,
   ways: readonly [Way, Way],

@@ -29,7 +29,7 @@ interface Traced {
 /** Whether router `REFUSER` refuses a packet. `ofFlow` is drawn once for each flow. */
 type Refuses = (sent: FakeSent, random: () => number, ofFlow: number) => boolean;
 
-/** Traces over a balancer by flow with three ways, on one of which a router refuses packets. */
+/** Traces over a per-flow balancer with three paths, on one of which a router refuses packets. */
 async function traced(protocol: Protocol, seed: number, refuses: Refuses): Promise<Traced> {
   const random = randomOf(seed);
   const flows = new Map<number, { readonly way: number; readonly ofFlow: number }>();
@@ -94,7 +94,7 @@ describe('a router that refuses some packets and passes others on', () => {
       Array.from({ length: RUNS }, (_, seed) => searched(network, seed, share)),
     );
 
-    // Chance hides a balancer by packet from a search now and then, and the more so, the fewer packets are passed.
+    // A search misses a per-packet balancer by chance now and then, more often the fewer packets the router passes.
     const most = share < 0.5 ? 0 : Math.floor(RUNS / 10);
     expect(runs.flatMap(({ wrong }) => wrong).length).toBeLessThanOrEqual(most);
   });
@@ -115,7 +115,7 @@ describe('a router that refuses some packets and passes others on', () => {
     expect(searched(network, seed, 0.9).wrong).toEqual([]);
   });
 
-  // The router behind both ways is at hops 3 and 6: flows of the shorter way are past it at the latter.
+  // The router behind both paths is at hops 3 and 6: flows of the shorter path are past it at the latter.
   it.each([5, 34, 78])('is before no router that all flows seem to pass, as some are past it, draw %i', (seed) => {
     expect(searched(networks['unequal by 3']!, seed, 0.4).wrong).toEqual([]);
   });

@@ -20,7 +20,7 @@ const TARGET_HOP = 5;
 const all = { flows: 'all' } as const;
 const seeds = Array.from({ length: 3 }, (_, index) => index + 1);
 
-/** A balancer by flow after hop 1; the first flow goes over router 22. */
+/** A per-flow balancer after hop 1; the first flow goes over router 22. */
 function balanced(
   protocol: string,
   seed: number,
@@ -170,7 +170,7 @@ describe('a silent router behind a per-packet balancer', () => {
       invented.push(...known.filter((link) => !link.includes(undefined) && !exists.has(link.join(' '))).map(String));
     }
 
-    // Chance hides a balancer by packet from a search now and then.
+    // A search misses a per-packet balancer by chance now and then.
     expect(invented.length).toBeLessThanOrEqual(Math.ceil(draws.length / 10));
   });
 });

@@ -209,7 +209,7 @@ describe('rounds in which a router refuses packets to a target that answered oth
 });
 
 describe('rounds over a balancer that takes two ways in turn', () => {
-  /** Hop 1 balances packets over two ways. If `isDead`, the first router of the second way passes nothing on. */
+  /** Hop 1 balances packets over two paths. If `isDead`, the first router of the second path passes nothing on. */
   const inTurn = (length: number, isDead: boolean) => {
     let turn = 0;
     return path(length, (one) => {

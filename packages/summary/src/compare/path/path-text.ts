@@ -60,7 +60,7 @@ export function kindOfLasting(changes: readonly PathChange[]): 'path' | 'ways' |
 
 /**
  * True if equally many hops differ at the same places of both paths: routers may answer from other interfaces because
- * their ways back changed.
+ * their return paths changed.
  */
 function mayBeInterfaces(changes: readonly PathChange[]): boolean {
   return changes.every(({ hopA, hopB, a, b }) => hopA !== null && hopA === hopB && a.length === b.length);

@@ -39,8 +39,8 @@ export function circlesIn({ ways, branching, searched }: Trace): readonly (reado
 
 /**
  * The circle of a path of a search. If all its routers lead packets to the target, it counts only if the path ends in
- * it and none of them may choose by packet. Behind a balancer by packet, a router answers at several hops without a
- * circle; one way of a balancer by flow may come back to it, although other flows reach the target.
+ * it and none of them may choose per packet. Behind a per-packet balancer, a router answers at several hops without a
+ * circle; one path of a per-flow balancer may come back to it, although other flows reach the target.
  */
 function circleOfPath(path: readonly (WayNode | null)[]): readonly string[] {
   const circle = circleIn(path.map((node) => (node?.kind === 'router' ? node : null)));
@@ -58,8 +58,8 @@ function circlesOf(trace: Trace): readonly (readonly string[])[] {
   if (branching.length > 0) return circlesIn(trace);
   const alive = ways.filter((way) => way.isReached).flatMap(({ steps }) => steps);
   if (alive.length === 0) return [];
-  // A router at several hops of flows that reach the target proves no circle: behind a balancer by packet with ways of
-  // different lengths, routers answer at several hops of all flows.
+  // A router at several hops of flows that reach the target proves no circle: behind a per-packet balancer with paths
+  // of different lengths, routers answer at several hops of all flows.
   const isMoving = (ip: string): boolean =>
     new Set(alive.filter(({ routers }) => routers.some((one) => one.ip === ip)).map(({ hop }) => hop)).size > 1;
   return circlesIn(trace).filter((circle) => !circle.some(isMoving));

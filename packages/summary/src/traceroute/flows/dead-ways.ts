@@ -141,7 +141,7 @@ export function findDeadWays(traces: readonly Trace[]): readonly FindingDraft[] 
 }
 
 /**
- * Clause on the other flows: those that reach the target, and those that end on the same way but got answers of fewer
+ * Clause on the other flows: those that reach the target, and those that end on the same path but got answers of fewer
  * hops, because routers rate-limit their answers.
  */
 function othersText(found: readonly { readonly trace: Trace; readonly way: Way }[]): string {

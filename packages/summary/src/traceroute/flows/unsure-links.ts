@@ -3,7 +3,7 @@ import type { Step, Trace, Way } from '../trace.ts';
 
 /**
  * Number of further packets of flows at hops with several routers, each answered by the same router as the first one of
- * its flow, that prove that balancers choose by flow.
+ * its flow, that prove that balancers choose per flow.
  */
 const REPEATS = 6;
 
@@ -11,11 +11,11 @@ const REPEATS = 6;
 const ENOUGH = 12;
 
 /**
- * Returns whether a link between two neighbouring hops of a flow is unsure: a balancer may choose by packet, so that
- * the packets to the two hops took different ways. A router at two hops of a flow shows ways of different length: then
- * each link is unsure from the first hop on that may have several routers. If the links between two hops cross, there
- * may be ways of equal length: then these links are unsure, unless repeats prove that flows keep their ways. No link is
- * unsure if the trace has only one flow or is a search for all paths.
+ * Returns whether a link between two neighbouring hops of a flow is unsure: a balancer may choose per packet, so that
+ * the packets to the two hops took different paths. A router at two hops of a flow shows paths of different length:
+ * then each link is unsure from the first hop on that may have several routers. If the links between two hops cross,
+ * there may be paths of equal length: then these links are unsure, unless repeats prove that flows keep their paths. No
+ * link is unsure if the trace has only one flow or is a search for all paths.
  */
 export function unsureLinks({ ways, branching }: Trace): (from: Step, to: Step) => boolean {
   if (ways.length < 2 || branching.length > 0) return () => false;
@@ -62,7 +62,7 @@ function isTwiceOnWay(way: Way, ways: readonly Way[]): boolean {
   });
 }
 
-/** True if repeats show that no balancer chooses by packet: each packet of a flow met the same router. */
+/** True if repeats show that no balancer chooses per packet: each packet of a flow met the same router. */
 function isSteady(steps: readonly Step[], several: ReadonlySet<number>): boolean {
   const own = steps.filter(({ hop, routers }) => several.has(hop) && routers.length > 0);
   const repeats = own.reduce((sum, { sent, lost }) => sum + sent - lost - 1, 0);

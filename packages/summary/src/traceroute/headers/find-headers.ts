@@ -7,7 +7,7 @@ import { stepText, targetIndex, type Step, type Trace, type TraceResult } from '
 type Hop = NonNullable<SparseResultOf<'traceroute'>['hops']>[number];
 type Reply = NonNullable<Hop['replies']>[number];
 
-/** Findings about the headers of replies: fields of the quoted packets, and the way back of the replies. */
+/** Findings about the headers of replies: fields of the quoted packets, and the return path of the replies. */
 export function findHeaders(traces: readonly Trace[]): readonly FindingDraft[] {
   const final = traces.filter(({ isFinal }) => isFinal);
   return [...marked(final), ...translated(final), ...tunnels(final), ...waysBack(final)];
@@ -153,10 +153,10 @@ function waysBack(traces: readonly Trace[]): readonly FindingDraft[] {
   return [buildFinding('way_back_differs', 'info', found, text)];
 }
 
-/** Common TTLs with which systems send. */
+/** Common initial TTLs of IP stacks. */
 const FIRST_TTLS = [64, 128, 255] as const;
 
-/** Number of hops on the way back of the replies, guessed from their TTL; undefined unless all have the same TTL. */
+/** Number of hops on the return path of the replies, guessed from their TTL; undefined unless all have the same TTL. */
 function wayBackOf({ hop, replies = [] }: Hop): { readonly hop: number; readonly hops: number } | undefined {
   const [ttl = null, ...others] = new Set(replies.map((reply) => reply.ttl));
   const first = FIRST_TTLS.find((one) => ttl !== null && one >= ttl);

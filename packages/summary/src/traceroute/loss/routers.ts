@@ -79,7 +79,7 @@ export function seenOf(trace: Trace): readonly Seen[] {
 
 /**
  * Packets to the target, including the groups that were sent after the trace, unless the trace has several flows:
- * groups take one way, which may lose more than others. If the target rate-limits its answers, only the first packets
+ * groups take one path, which may lose more than others. If the target rate-limits its answers, only the first packets
  * of the groups count.
  */
 function packetsToTarget(trace: Trace, end: Sample): Sample {

@@ -80,7 +80,8 @@ function isOutOfOrder(group: Group): boolean {
 
 /**
  * True if the packets of a group arrive in their order. Expects that no answers were reordered: then a group with two
- * answers shows it. Without such a group, the round-trip times must be alike, unless no balancer by packet is possible.
+ * answers shows it. Without such a group, the round-trip times must be alike, unless no per-packet balancer is
+ * possible.
  */
 function isInOrder(trace: Trace, { groups }: Spaced): boolean {
   const isPair = (group: Group): boolean => group.filter((rtt) => rtt !== null).length > 1;
@@ -89,8 +90,8 @@ function isInOrder(trace: Trace, { groups }: Spaced): boolean {
 }
 
 /**
- * True if a balancer may choose by packet: a flow met several routers at a hop, or no flow has two answers at one hop,
- * so that nothing is known. For a search for all paths, true if it found a balancer by packet.
+ * True if a balancer may choose per packet: a flow met several routers at a hop, or no flow has two answers at one hop,
+ * so that nothing is known. For a search for all paths, true if it found a per-packet balancer.
  */
 function mayBePacketwise({ branching, probeResult }: Trace): boolean {
   if (branching.length > 0) return isPacketwise(branching);

@@ -8,7 +8,7 @@ export function chosenText({ size, dscp = 0 }: Traceroute): string {
   return `${bytes}${dscp === 0 ? '' : ` with DSCP ${dscp}`}`;
 }
 
-/** Sentence that the packets of a trace that ends in silence were such ones; empty for ordinary ones. */
+/** Sentence that a trace which ends in silence sent packets of a requested size or DSCP; empty for ordinary packets. */
 export function chosenNote(result: Traceroute): string {
   const chosen = chosenText(result);
   return chosen === '' ? '' : ` Packets${chosen} were sent, as asked for: others may get farther.`;

@@ -21,8 +21,8 @@ export interface BrokenWay {
 }
 
 /**
- * Paths of a balancer that the agent found broken, if chance does not explain the silence, given the loss on the
- * other paths. Only for balancers proved to choose by flow: otherwise the path of a lost packet is unknown. Also paths
+ * Paths of a balancer that the agent found broken, if chance does not explain the silence, given the loss on the other
+ * paths. Only for balancers proved to choose per flow: otherwise the path of a lost packet is unknown. Also paths
  * behind any balancer that end at a router that refused packets and passed none on to the target.
  *
  * @param fullTtl packets with the full TTL: those that the target answered took other paths

@@ -23,7 +23,7 @@ interface RouteChange {
   readonly hops: readonly number[];
   /**
    * True if two hops changed with none between them that answered. One alone may be the same router: many answer from
-   * the address of the interface by which the error leaves, and a new way back changes that.
+   * the address of the interface by which the error leaves, and a new return path changes that.
    */
   readonly isOfPath: boolean;
   readonly rounds: number;
@@ -105,7 +105,7 @@ function ofHops(probeResult: Trace['probeResult'], { hop, hops, isOfPath, rounds
 }
 
 /**
- * Finding: the target answered at several hops. Only the order of the answers tells a change from ways of different
+ * Finding: the target answered at several hops. Only the order of the answers tells a change from paths of different
  * length.
  */
 function ofLength(trace: Trace, change: RouteChange | undefined): FindingDraft {
@@ -133,7 +133,7 @@ function ofLength(trace: Trace, change: RouteChange | undefined): FindingDraft {
 
 /**
  * The change of the path between two rounds, if all hops that changed agree on the round and chance does not explain
- * that: a balancer by flow never changes the answers of the one flow, and one by packet mixes them.
+ * that: a per-flow balancer never changes the answers of the one flow, and a per-packet one mixes them.
  */
 export function pathChangeOf({ probeResult, isFinal }: Trace): RouteChange | undefined {
   const { rounds = 1, hops = [], flows = [] } = probeResult.result;

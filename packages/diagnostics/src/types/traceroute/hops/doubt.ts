@@ -13,8 +13,8 @@ const DOUBTED_ON_WAY = 3;
  * True if loss at the target is suspected: it left a packet unanswered that counts at its hop, or one that was sent
  * just before another that it answered; or the trace was cut, and routers left several unanswered.
  *
- * @param isOfAllFlows true after a search for all paths, which awaits all of its packets, not just those that count at
- *   the target’s hop
+ * @param isOfAllFlows true after a search for all paths, in which all packets that can reach the target count, not only
+ *   those at its hop
  */
 export function isDoubtful(trace: Trace, isOfAllFlows: boolean): boolean {
   if (countsAtTarget(trace, isOfAllFlows).lost > 0 || isOvertaken(trace)) return true;

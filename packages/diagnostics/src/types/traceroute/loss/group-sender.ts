@@ -10,7 +10,7 @@ import type { TraceAnswer, TracePacket } from '../probing/trace.ts';
 import type { Trace } from '../probing/trace-state.ts';
 import { groupsOf, type Groups, type SpacedPacket } from './groups.ts';
 
-/** The greatest `maxHops` of a trace. */
+/** TTL of the packets of groups: the highest `maxHops` of a trace. */
 const SPACED_TTL = 64;
 const LOOK_EVERY_MS = 50;
 

@@ -42,8 +42,8 @@ export interface FullSizeOptions extends Omit<FlowOptions, 'identifier' | 'bytes
 
 /**
  * Sends packets of full size in a flow of the trace that reached the target: filters may drop large echo requests, and
- * load balancers may send other protocols over other paths. While they arrive, flows that go other ways follow, as many
- * as the packets allow. Null if it proves neither that they arrive nor that they vanish.
+ * load balancers may send other protocols over other paths. While they arrive, flows on other paths follow, as
+ * many as the packets allow. Null if it proves neither that they arrive nor that they vanish.
  *
  * @param flows those of the trace, which has ended: the sockets of some are used
  */

@@ -9,7 +9,7 @@ import { SAMPLES_AFTER_CLOUD } from './wanted/needs.ts';
 const MOST_REFUSED = 2;
 
 /**
- * Number of quiet packets (`quietIn`) that exclude a silent router if all are answered: behind a balancer of two ways
+ * Number of quiet packets (`quietIn`) that exclude a silent router if all are answered: behind a balancer of two paths
  * it would be missed in one of 256 cases.
  */
 const ANSWERED = 8;
@@ -54,7 +54,7 @@ function flowsTo(vertex: Vertex): number {
 
 /**
  * Returns whether a router refused so many more packets than flows passed it that it may have further next hops, or
- * choose them by packet.
+ * choose them per packet.
  */
 function unclearIn({ slots }: Survey): (vertex: Vertex) => boolean {
   const packets = [...slots.values()].flatMap((own) => [...own.values()].flatMap((slot) => slot.packets));

@@ -8,7 +8,7 @@ const BITS_IF_PACKETWISE = 12;
 /** Repeats of a flow past one router before new flows are probed. */
 const EARLY_REPEATS = 2;
 /**
- * A vertex past which the answers to one flow changed this often counts as choosing by packet. A route that changes
+ * A vertex past which the answers to one flow changed this often counts as choosing per packet. A route that changes
  * during the search changes the answers to each flow once.
  */
 const CHANGES = 2;
@@ -46,7 +46,7 @@ export function kindAsks(survey: Survey, vertices: readonly Vertex[], which: 'cr
 
 /**
  * Repeats a known flow past each router after which several answers, or silence, were seen, before new flows are
- * probed: if a router turns out to balance by packet, its next hops are sought with that flow.
+ * probed: if a router turns out to balance per packet, its next hops are sought with that flow.
  */
 export function earlyAsks(survey: Survey, vertices: readonly Vertex[]): readonly Ask[] {
   return vertices.flatMap((vertex) => {

@@ -61,8 +61,8 @@ function nodeOf(
 }
 
 /**
- * Keys of the nodes of the target, of nodes from which links lead there, and of nodes on the way of flows whose packets
- * it answered.
+ * Keys of the nodes of the target, of nodes from which links lead there, and of nodes on the path of flows whose
+ * packets it answered.
  */
 function reachingOf({ nodes, links, keyAt }: Graph, { flows, lastTtl }: Survey, trace: Trace): ReadonlySet<string> {
   const { packets } = trace;
@@ -92,7 +92,7 @@ function pathOf(
   const path: (number | null)[] = [];
   for (let ttl = 1; ttl <= lastTtl && !hasEnded(flow, ttl); ttl += 1) {
     const node = index.get(keyAt(flow, ttl) ?? '') ?? null;
-    // This flow has passed the node before; only flows on a longer way are at the node here.
+    // This flow has passed the node before; only flows on a longer path are at the node here.
     if (node !== null && path.includes(node) && slots.get(flow)?.has(ttl) !== true) break;
     path.push(node);
   }

@@ -43,7 +43,7 @@ export function newVertex(key: string, kind: Vertex['kind'], ttl: number, silenc
   };
 }
 
-/** True for a balancer that chooses by packet, and for its next hops together. */
+/** True for a balancer that chooses per packet, and for its next hops together. */
 export function isByPacket({ kind, isPacketwise }: Vertex): boolean {
   return kind === 'cloud' || isPacketwise;
 }

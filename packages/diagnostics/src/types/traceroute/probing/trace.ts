@@ -42,7 +42,7 @@ export interface TraceAnswer {
   readonly clock: Clock;
   /** TTL at arrival; null if not known. */
   readonly hopLimit: number | null;
-  /** `expired`: the TTL ran out at a router; `target`: the target answered; `refused`: any other ICMP error. */
+  /** `expired`: the TTL expired at a router; `target`: the target answered; `refused`: any other ICMP error. */
   readonly kind: 'expired' | 'target' | 'refused';
   readonly error: IcmpError | null;
   /** Fields of the quoted packet that are not as they were sent. */
@@ -88,10 +88,10 @@ export function rttOf({ sentMs, answer }: TracePacket): number | null {
 }
 
 /**
- * The hop at which the target answered a packet; null if the answer does not reveal it. An ICMP error quotes the
- * packet with its remaining TTL, which gives the distance even if the packets whose TTL ended there were lost.
+ * The hop at which the target answered a packet; null if the answer does not reveal it. An ICMP error quotes the packet
+ * with its remaining TTL, which gives the distance even if the packets whose TTL ended there were lost.
  *
- * @param lastExpired highest TTL that ran out at a router of the flow: the target is beyond it
+ * @param lastExpired highest TTL that expired at a router of the flow: the target is beyond it
  */
 export function distanceOf(
   { ttl, answer }: TracePacket,

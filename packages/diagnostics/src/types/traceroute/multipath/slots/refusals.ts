@@ -31,9 +31,9 @@ export interface Barred {
 /** A router that refused packets. */
 interface Refuser {
   readonly address: string;
-  /** The lowest TTL that ran out at this router, by flow. */
+  /** The lowest TTL that expired at this router, by flow. */
   readonly hops: Map<number, number>;
-  /** All TTLs that ran out at this router. */
+  /** TTLs that expired at this router. */
   readonly expiredAt: Set<number>;
   /** The lowest TTL that it refused, by flow. */
   readonly refusedAt: Map<number, number>;

@@ -26,7 +26,7 @@ export function refusedEndsOf(packets: readonly TracePacket[]): ReadonlyMap<numb
     if (answer?.kind !== 'refused') continue;
     const seen = seenAs(answer);
     const ttl = nearest.get(seen);
-    // Another flow may reach the router on a longer way: then its packets with this TTL still expire at other routers.
+    // Another flow may reach the router on a longer path: then its packets with this TTL still expire at other routers.
     if (ttl !== undefined && ttl > (lastExpired.get(flow) ?? 0)) refusals.set(flow, { ttl, seen });
   }
   return refusals;

@@ -10,9 +10,9 @@ export interface End {
   /** A hop before `end` that may be the target's, by the TTL that the target's error quotes; null if none. */
   readonly doubt: number | null;
   readonly reached: boolean;
-  /** Highest TTL that ran out at a router; 0 without any. */
+  /** Highest TTL that expired at a router; 0 without any. */
   readonly lastExpired: number;
-  /** The router at which a TTL ran out; undefined if none answered. */
+  /** The router at which a TTL expired; undefined if none answered. */
   readonly routerAt: (ttl: number) => string | undefined;
 }
 

@@ -5,9 +5,9 @@ import { isLossByChance } from './tunnels.ts';
 const BY_CHANCE = 0.02;
 /** From this number of silent hops in front of the target on, they are taken to be loss: a path hardly has so many. */
 const TOO_MANY = 10;
-/** Number of routers with whose ways back that of the target is compared. */
+/** Number of routers whose return paths are compared with the target's. */
 const COMPARED = 3;
-/** Common TTLs with which systems send. */
+/** Common initial TTLs of IP stacks. */
 const FIRST_TTLS = [64, 128, 255] as const;
 
 /**
@@ -44,9 +44,9 @@ export function nearerByWayBack(
 }
 
 /**
- * Number of hops by which the ways back of the last routers are longer than the ways there; null unless it is the same
- * for all of them. If only one router answered, the number must be 0, because it may answer over another way than the
- * target.
+ * Number of hops by which the return paths of the last routers are longer than the forward paths; null unless it is the
+ * same for all of them. If only one router answered, the number must be 0, because it may answer over another path than
+ * the target.
  */
 function detourOfRouters(own: readonly TracePacket[]): number | null {
   const expired = own.filter((packet) => packet.answer?.kind === 'expired' && !isFull(packet));
@@ -60,7 +60,9 @@ function detourOfRouters(own: readonly TracePacket[]): number | null {
   return detours.every((detour) => detour === detours[0]) ? (detours[0] ?? null) : null;
 }
 
-/** Number of hops on the way of these replies, guessed from their TTL; null if it is unknown or not always the same. */
+/**
+ * Number of hops on the path of these replies, guessed from their TTL; null if it is unknown or not always the same.
+ */
 function wayBack(packets: readonly TracePacket[]): number | null {
   const [ttl, ...others] = new Set(packets.map(({ answer }) => answer?.hopLimit ?? null));
   const first = FIRST_TTLS.find((one) => ttl !== undefined && ttl !== null && one >= ttl);

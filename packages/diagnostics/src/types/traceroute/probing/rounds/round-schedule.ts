@@ -12,8 +12,8 @@ export interface RoundPacket {
 /**
  * The packets of all rounds in sending order. The last hop gets one in every round, a second apart; if the budget is
  * too small for all, the hops before it take turns, and each gets the same number. Their order varies: with an even
- * number of packets per round, a balancer that takes its ways in turn would otherwise send those of a hop the same way
- * in every round.
+ * number of packets per round, a round-robin balancer would otherwise send those of a hop over the same path in every
+ * round.
  */
 export function roundSchedule(first: number, last: number, rounds: number, maxPackets: number): readonly RoundPacket[] {
   const hops = last - first + 1;

@@ -31,7 +31,7 @@ export function viewFirstRound(packets: readonly TracePacket[], limits: TraceLim
 }
 
 /**
- * Follows the target through the rounds of one flow. Its path became longer if packets run out at a router where the
+ * Follows the target through the rounds of one flow. Its path became longer if packets expire at a router where the
  * target was, and shorter if it answers where a router was. Silence and refusals show neither.
  */
 export function targetHopsOf(packets: readonly TracePacket[], limits: TraceLimits): TargetHops {
