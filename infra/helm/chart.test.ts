@@ -84,7 +84,8 @@ async function buildRenderer(): Promise<string> {
     GOPATH: `${join(folder, 'usr/share/gocode')}:/usr/share/gocode`,
     GOCACHE: join(folder, 'cache'),
     GO111MODULE: 'off',
-    CGO_ENABLED: '0',
+    // With C, the packages that Debian has compiled are used; without it, those of the network are compiled here.
+    CGO_ENABLED: (await hasC()) ? '1' : '0',
     GOTELEMETRY: 'off',
   };
   const program = join(folder, 'cache/render');
@@ -92,6 +93,13 @@ async function buildRenderer(): Promise<string> {
   const words = ['build', '-ldflags=-s -w', '-o', program, join(import.meta.dirname, 'render.go')];
   await promisify(execFile)(join(go, 'bin/go'), words, { env });
   return program;
+}
+
+async function hasC(): Promise<boolean> {
+  return promisify(execFile)('gcc', ['--version']).then(
+    () => true,
+    () => false,
+  );
 }
 
 async function render(values: Values): Promise<string> {
