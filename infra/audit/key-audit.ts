@@ -9,7 +9,7 @@ export interface KeyReport {
   readonly accepted: number;
   /** Requests with the valid key, sent from the same address at the same time, that were refused. */
   readonly rightRefused: number;
-  /** Lines of the log and answers that have the secret of a key. */
+  /** Log lines and responses that contain the secret of a key. */
   readonly disclosures: readonly string[];
   readonly serverErrors: number;
   readonly longestMs: number;

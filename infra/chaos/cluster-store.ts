@@ -25,7 +25,7 @@ export async function keepCluster(executable: string): Promise<ClusterStore> {
   };
 }
 
-/** A key that a given master stores. */
+/** A key in a slot of the master at this port. */
 async function keyOf(port: number): Promise<string> {
   const redis = new Redis(port, '127.0.0.1');
   try {

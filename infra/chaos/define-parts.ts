@@ -60,7 +60,7 @@ export async function defineCoordinator(
   return { part, url, link, host };
 }
 
-/** The connection of an agent and its settings. */
+/** The connection of an agent to Redis or to the gateways, and the settings that make it. */
 interface Way extends Pick<DeployedAgent, 'link' | 'line'> {
   readonly connection: Readonly<Record<string, string>>;
 }

@@ -40,7 +40,7 @@ export interface Answer {
   readonly retryAfter?: boolean;
   readonly error?: string;
   readonly body?: unknown;
-  /** Number of the response that had the same body. */
+  /** Number of the earlier response with the same body, which is then not repeated here. */
   readonly sameAs?: number;
 }
 

@@ -37,7 +37,7 @@ export interface ObserverOptions {
   /** Rate, checks per second. */
   readonly rate: number;
   readonly random: () => number;
-  /** Pause between two looks at all open checks, milliseconds; 400 if undefined. */
+  /** Pause between two polls of all open checks, milliseconds; 400 if undefined. */
   readonly lookEveryMs?: number | undefined;
 }
 

@@ -18,7 +18,7 @@ export interface Recovery {
 
 const ASK_EVERY_MS = 250;
 const GIVE_UP_MS = 60_000;
-/** Time limit even on a machine that hardly runs. */
+/** Time limit that includes stalls of the machine, which `GIVE_UP_MS` does not. */
 const GIVE_UP_ANYWAY_MS = 600_000;
 /**
  * Longest time until a check of one TCP handshake has ended: its deadline of 5 s, the promised 2 s, and a second for

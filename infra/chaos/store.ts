@@ -40,7 +40,10 @@ const DISK_MIB = 96;
 const DISK_INODES = 512;
 /** After a stall, a Sentinel refuses a failover for this long; Redis' 30 s would outlast the replica's eligibility. */
 const TILT_MS = 5_000;
-/** Redis' ten seconds would be the wait for each new replica: a Sentinel promotes none of which it knows nothing. */
+/**
+ * Interval of a Sentinel's `INFO` requests, by which it learns of new replicas: it promotes none that it does not know.
+ * Redis' default is ten seconds.
+ */
 const ASK_SERVERS_MS = 1_000;
 
 export async function keepStore(kind: StoreKind, folder: string): Promise<Store> {

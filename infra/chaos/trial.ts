@@ -54,7 +54,7 @@ export async function expectKeptPromises(store: StoreKind, shard = '1/1'): Promi
   }
 }
 
-/** The exit status says whether goals hold; the history is judged here. */
+/** Ignores the exit status, which states whether the goals hold: the caller compares the history itself. */
 function run(words: readonly string[]): Promise<string> {
   return new Promise((resolve) => {
     execFile(process.execPath, ['--conditions=vantage-source', main, ...words], { maxBuffer: 1e8 }, (_error, stdout) =>

@@ -154,7 +154,7 @@ function withTarget(body: unknown, random: Random): unknown {
   return { ...fields, ...(isChosen ? chosen : undefined), host: random.pick(fields['type'] === 'http' ? urls : hosts) };
 }
 
-/** Makes one change, after which the request is still valid or nearly so. */
+/** Makes one change, after which the request is still valid, or almost valid. */
 function spoil(draft: Draft, random: Random): Draft {
   if (draft.body === undefined) {
     const query = `${random.pick(['wait', 'x', '__proto__', 'wait[]'])}=${encodeURIComponent(wellFormed(hostileString(random)).slice(0, 500))}`;

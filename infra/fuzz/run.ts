@@ -123,7 +123,7 @@ function broken({ method, path }: FuzzRequest, { status, headers, body }: RawAns
   return faults;
 }
 
-/** A request that was parsed as HTTP is judged by its operation; a stream has no end to judge. */
+/** Compares the response to a request that was parsed as HTTP with its operation; an endless stream is left out. */
 function conformanceFaults(
   faultsOf: ReturnType<typeof createConformance>,
   { method, path, isStream, kind }: FuzzRequest,

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 
-/** Imports that form a circle in a room, which is a folder of sources; its children are its files and rooms. */
+/** An import cycle between children of a room, which is a folder of sources; its children are its files and rooms. */
 export interface Circle {
   readonly room: string;
   /** Children of the room of which each imports every other, directly or through others; sorted. */

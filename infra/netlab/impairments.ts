@@ -24,7 +24,7 @@ export interface LinkImpairments {
   readonly behind?: Readonly<Record<number, number>>;
   /** By sequence number of the reply: a changed byte with a wrong or a correct checksum, or the last bytes missing. */
   readonly damage?: Readonly<Record<number, 'checksum' | 'payload' | 'cut'>>;
-  /** Label stack (RFC 4950) that the link, as a router, reports in its ICMP errors. */
+  /** MPLS label stack (RFC 4950) that the link, as a router, reports in its ICMP errors. */
   readonly mpls?: readonly number[];
 }
 

@@ -24,7 +24,7 @@ interface Line {
   readonly mtus: readonly [number, number];
   /** Routers that send no ICMP errors to the probe, 1 or 2. */
   readonly silent?: 1 | 2;
-  /** Packets that the second router drops, as nftables says it. */
+  /** Packets that the second router drops, as matches of nftables. */
   readonly drops?: readonly string[];
 }
 
@@ -67,7 +67,7 @@ function addNode(node: string): void {
   });
 }
 
-/** Connects two nodes by a device of the number of the link, with `a` and `b` for its ends. */
+/** Connects two nodes; the devices are named after the number of the link, and `a` or `b` for the end. */
 function connect(link: number, [a, b]: readonly [string, string], mtu = ORDINARY): void {
   configure(named(a), [`link add l${link}a type veth peer name l${link}b netns ${named(b)}`]);
   for (const [node, device, end] of [
@@ -117,7 +117,7 @@ function build(): void {
   for (const name of names) addLine(name, lines[name]);
 }
 
-/** What a program prints in a node. */
+/** Runs a program in a node; resolves to its output and errors, whatever its exit status. */
 function inNode(node: string, ...command: string[]): Promise<string> {
   return new Promise((resolve) => {
     execFile(IP, ['netns', 'exec', named(node), ...command], { encoding: 'utf8' }, (_error, stdout, stderr) =>
@@ -126,7 +126,7 @@ function inNode(node: string, ...command: string[]): Promise<string> {
   });
 }
 
-/** Makes the second router of a line drop what the line says. */
+/** Makes the second router of a line drop packets, given as matches of nftables. */
 async function dropOn(name: LineName, drops: readonly string[]): Promise<void> {
   const packages = await unpackPackages('nftables');
   const libraries = `LD_LIBRARY_PATH=${packages.environment['LD_LIBRARY_PATH'] ?? ''}`;

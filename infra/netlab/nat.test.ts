@@ -18,7 +18,7 @@ const lab = missing === null ? await openTestLab() : undefined;
 const [dublin, nft] =
   missing === null ? await Promise.all([unpackPackages('dublin-traceroute'), unpackPackages('nftables')]) : [];
 beforeAll(async () => {
-  // dublin-traceroute asks for the name of each hop: refused at once, instead of silence.
+  // dublin-traceroute asks for the name of each hop: its queries are refused at once, so it does not wait for answers.
   if (missing === null) await lab!.run('probe', IP, 'rule', 'add', 'pref', '1', 'dport', '53', 'prohibit');
 });
 afterAll(() => lab?.close());

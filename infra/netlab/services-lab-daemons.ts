@@ -44,7 +44,7 @@ export const labServices: readonly LabService[] = [
       const lines = ['local stratum 8', 'allow all', 'cmdport 0', 'bindcmdaddress /', `pidfile ${folder}/pid`];
       return ['-x', '-d', '-u', 'root', '-f', await written(folder, 'chrony.conf', `${lines.join('\n')}\n`)];
     },
-    // Mode 4, server, of version 4.
+    // Version 4, mode 4 (server): RFC 5905 section 7.3.
     isAnswer: (response) => response.length === 48 && (response[0]! & 0x3f) === 0x24,
   },
   {
@@ -87,7 +87,7 @@ export const labServices: readonly LabService[] = [
       const files = ['--log-file', 'stdout', '--pidfile', join(folder, 'pid'), '-b', join(folder, 'db')];
       return ['-n', ...listening, '--stun-only', '--no-auth', '--no-tls', '--no-dtls', '--no-cli', ...files];
     },
-    // A binding success response with its magic cookie.
+    // STUN Binding success response with the magic cookie (RFC 8489 section 5).
     isAnswer: (response) => response.readUInt16BE(0) === 0x01_01 && response.readUInt32BE(4) === 0x21_12_a4_42,
   },
   {
@@ -123,7 +123,7 @@ export const labServices: readonly LabService[] = [
     packages: ['libcoap3-bin'],
     program: 'coap-server-notls',
     prepare: async () => ['-A', '::', '-p', '5683'],
-    // A reset without data.
+    // CoAP Reset message, which is always empty (RFC 7252 sections 3 and 4.2).
     isAnswer: (response) => response.length === 4 && response[0] === 0x70,
   },
 ];

@@ -64,7 +64,7 @@ export const networks = {
   diamond: 95,
   /** On the target, behind the router with an ICMP rate limit. */
   behindLimited: 96,
-  /** On `far`, behind a label-switching router. */
+  /** On `far`, behind an MPLS router. */
   labelled: 97,
   /** Address of the target that is reached through link 9, with its delay. */
   distant: 98,

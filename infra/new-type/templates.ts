@@ -54,7 +54,7 @@ import { told } from '../../shared/result-text.ts';
 import type { ${type} } from './contract.ts';
 
 export const description: Description<typeof ${type}> = {
-  // The terminal writes the address itself before the line.
+  // The command line shows the address in front of these parts.
   line: ({ address }) => [told(address, (text) => (text.includes(':') ? 'IPv6' : 'IPv4'))],
 };
 `,

@@ -22,7 +22,7 @@ const names: Readonly<Record<Kind, string>> = {
   ping: 'wrong pings',
 };
 
-/** Numbers of what was judged, and of complaints by kind: the goal of each kind is 0. */
+/** Numbers of compared results, and of complaints by kind: the goal of each kind is 0. */
 export function figuresOf(judged: readonly Judged[], seconds: number): readonly Figure[] {
   const scenarios = new Set(judged.map(({ run }) => run.of.scenario.name)).size;
   const checks = judged.reduce((sum, { run }) => sum + run.shares.length, 0);

@@ -24,7 +24,7 @@ interface Link {
   readonly isBlackHole?: boolean;
 }
 
-/** How a node answers, if it does. */
+/** Answers of a node, and their faults. */
 interface Answering {
   /** Probability of an answer. */
   readonly answers?: number;
@@ -63,7 +63,7 @@ export interface Router extends Link, Answering {
   readonly hole?: boolean;
   /** Forwards packets with a TTL of 1, so that the next router answers two TTLs, and this one none. */
   readonly zeroTtl?: boolean;
-  /** Label stack of arriving packets (RFC 4950). */
+  /** MPLS label stack of arriving packets, which ICMP errors report (RFC 4950). */
   readonly labels?: readonly number[];
   /** Source of answers: a private address, two addresses in turn, the target's, or that of the previous router. */
   readonly from?: 'private' | 'two' | 'target' | 'before';

@@ -14,7 +14,7 @@ const missing = netlabMissing();
 const itInSimulator = itNeeding(missing, process.env['CI']);
 const SEED = 1;
 const MOST_RUNS = 4;
-/** Of the scenarios that have found no defect, an eighth: `CASES=8` runs all of them, in one case each. */
+/** Every eighth of the scenarios that have found no defect runs; with `CASES=8` all of them, in one case each. */
 const EVERY = Math.max(1, Math.round(8 / caseCount(1)));
 /** Takes twice as long as any other, so it starts first. */
 const LONGEST = 'udplimitf8';

@@ -94,7 +94,7 @@ function finalLines({ type, results }: DisplayedCheck, probes: Probes): readonly
   return linesOf(Object.entries(results), probes, type, () => true);
 }
 
-/** True for a result with rounds, whose further lines are displayed live, too. */
+/** True for a result with rounds: its further lines are displayed before the check is completed, too. */
 function hasRounds(result: Shown): boolean {
   return 'rounds' in result && result.rounds !== undefined;
 }

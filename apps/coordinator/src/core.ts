@@ -27,7 +27,7 @@ export interface Core extends Omit<CheckService, 'scripts' | 'tasks'> {
   readonly keys: KeyRing;
   readonly monitors: MonitorReads & MonitorWrites;
   readonly probeRecords: ProbeRecords;
-  /** State of the access of agents that connect to gateways, as of the last look, and its changes. */
+  /** State of the access of agents that connect to gateways, as of the last poll, and its changes. */
   readonly access: AccessWatch;
   /**
    * Accepts WebSocket connections of agents.

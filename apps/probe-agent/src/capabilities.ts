@@ -29,11 +29,11 @@ export function abilityOf(
   rawSockets: RawSockets,
   screenshots: Pick<ScreenshotOffer, 'isOffered' | 'degraded'>,
 ): Ability {
-  // A missing address family does not need raw sockets.
+  // Only families with an address need raw sockets; without any, the reason of IPv4 counts.
   const reasons = [ipv4 || !ipv6 ? rawSockets.ipv4 : null, ipv6 ? rawSockets.ipv6 : null];
   const hasRawSockets = [ipv4 && rawSockets.ipv4 === null, ipv6 && rawSockets.ipv6 === null].includes(true);
   const missing = configured.filter((type) => checkTypes[type].needsRawSockets && !hasRawSockets);
-  // Undefined without any family if raw sockets can be opened: then only the missing address is reported.
+  // Undefined if raw sockets can be opened: a machine without an address then reports only the missing address.
   const reason = reasons.find((text) => text !== null);
   const blinded = configured.filter((type) => !checkTypes[type].needsRawSockets && readsIcmpErrors.has(type));
   return {

@@ -38,9 +38,7 @@ export interface EndingTimes extends Standstill {
   readonly wholeMs: number;
 }
 
-/**
- * The ending of a run. Reports a standstill of this process, and replaces a timeout that proves nothing by a failure.
- */
+/** How a run ended: adds standstills of this process, and replaces a timeout that proves nothing by a failure. */
 export function endingOf(
   outcome: Outcome<AnyCheckType>,
   { leftMs, wholeMs, stoodMs, heldUpMs }: EndingTimes,

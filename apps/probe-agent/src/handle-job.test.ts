@@ -251,7 +251,7 @@ describe('a job', () => {
     );
     await started;
 
-    // Blocks beyond the abort and the cut-off.
+    // Blocks the event loop until after the abort and the cut-off.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400);
 
     expect((await handled).finals).toMatchObject([{ result: 'success' }]);

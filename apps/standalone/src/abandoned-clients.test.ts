@@ -100,7 +100,7 @@ describe('clients that go away end what they asked for', () => {
       ['by another page', '127.9.8.8'],
     ] as const;
     let browser: Awaited<ReturnType<typeof openBrowser>> | undefined;
-    /** What happened after each way. */
+    /** Packets and ends of the checks after each way to leave the page. */
     const left = new Map<string, Promise<Left>>();
 
     // All at once, as above.

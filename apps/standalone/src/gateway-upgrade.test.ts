@@ -110,7 +110,7 @@ describe('an agent at a gateway works through a proxy', () => {
   /** A check by the agent behind each proxy. */
   const checks = new Map<string, Promise<Check>>();
 
-  // At once: they wait for each byte.
+  // Started together: each check mostly waits for its proxy.
   beforeAll(() => {
     for (const [name, probe, pass] of ways) {
       const check = checkThrough(probe, pass);

@@ -64,6 +64,6 @@ export function probeEnv(args: Arguments, env: Env, { id, index, redisUrl }: Loc
 /** Grace period of each program after SIGTERM: some seconds more than agents drain. */
 export function graceMs(env: Env): number {
   const drainMs = 1_000 * Number(env['DRAIN_SECONDS'] ?? '');
-  // An agent does not start with a setting that is no number.
+  // With a setting that is no number, agents do not start, so they have nothing to drain.
   return Math.max(LEAST_GRACE_MS, Number.isNaN(drainMs) ? 0 : drainMs + AFTER_DRAIN_MS);
 }

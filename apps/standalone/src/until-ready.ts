@@ -60,7 +60,7 @@ export async function waitUntilReady({ url, probes, processes, logFolder, report
  * @returns the JSON body; undefined without a successful response
  */
 async function ask(url: string, look: number, signal: AbortSignal): Promise<unknown> {
-  // On Linux all of 127.0.0.0/8 is local; other systems have one address.
+  // On Linux every address of 127.0.0.0/8 is local; other systems have only 127.0.0.1.
   const localAddress = process.platform === 'linux' ? `127.0.1.${(look % 254) + 1}` : undefined;
   try {
     const request = get(url, { localAddress, agent: false, signal });

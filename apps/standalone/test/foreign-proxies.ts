@@ -95,7 +95,7 @@ export async function startSquid(at: string, { user, password }: Login): Promise
   const port = await freePort();
   const folder = join(at, 'squid');
   mkdirSync(folder);
-  // A Squid that root starts becomes another user, who writes here.
+  // Started by root, Squid becomes another user, who must be able to write here.
   chmodSync(at, 0o755);
   chmodSync(folder, 0o777);
   const { stdout } = await promisify(execFile)('openssl', ['passwd', '-apr1', password]);

@@ -11,7 +11,7 @@ export interface WorldMap extends MapFrame, MapLand {}
 export interface MapLand {
   /** Outlines of land as the `d` attribute of an SVG path. */
   readonly land: string;
-  /** Borders between countries, likewise. */
+  /** Borders between countries as the `d` attribute of an SVG path. */
   readonly borders: string;
 }
 

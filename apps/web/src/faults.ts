@@ -8,8 +8,8 @@ export function faultText(error: unknown): string {
 }
 
 /**
- * True for a refusal after which a retry is in vain: each status below 500, except 408 (timeout), 425 (too early) and
- * 429 (rate limit).
+ * True for a refusal after which a retry cannot succeed: each status below 500, except 408 (timeout), 425 (too early)
+ * and 429 (rate limit).
  */
 export function isFinalRefusal(error: unknown): boolean {
   return error instanceof ProblemError && error.status < 500 && ![408, 425, 429].includes(error.status);

@@ -50,7 +50,7 @@ export async function setUp(page: Page, width: number): Promise<void> {
   await page.emulateMediaFeatures([{ name: 'prefers-reduced-motion', value: 'reduce' }]);
 }
 
-/** Where the faults of a page go, and the base URL of the service that it is of. */
+/** Base URL of the service that a page belongs to, and the list to which faults of the page are added. */
 export interface Watched {
   url: string;
   faults: string[];

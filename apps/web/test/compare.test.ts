@@ -134,7 +134,7 @@ describe('the comparison of two checks', () => {
     );
   });
 
-  /** Makes the check one that was started in this browser. */
+  /** Stores the check as one that this browser started with this request. */
   const startedHere = (request: object): Promise<unknown> => {
     const { testId: id, type, host, createdAt: at } = pingCheck;
     const kept = JSON.stringify([{ id, type, host, at, request }]);

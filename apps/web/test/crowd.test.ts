@@ -38,7 +38,7 @@ describe('the page of a check from a hundred probes', () => {
   });
   afterEach(async () => tab?.close());
 
-  /** The first address of a test is loaded, and another of the same check; others are followed as links of the page are. */
+  /** Loads the first address of a test, and any with the same path; follows others as the page follows its links. */
   async function visit(path: string): Promise<void> {
     const url = `${showcase.url}${path}`;
     const isElsewhere = tab.page.url() !== 'about:blank' && new URL(tab.page.url()).pathname !== new URL(url).pathname;

@@ -89,7 +89,7 @@ async function keep(page: Page): Promise<Kept> {
   return kept;
 }
 
-/** Leaves the document of a test, and takes what the test has set at its page. */
+/** Leaves the document of a test, and undoes what the test has set for its page: scripts, storage, media type. */
 async function leave({ page }: Kept, scripts: readonly string[]): Promise<void> {
   for (const script of scripts) await page.removeScriptToEvaluateOnNewDocument(script);
   // A blank document has no storage.

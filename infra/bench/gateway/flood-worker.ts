@@ -7,7 +7,7 @@ import { WebSocket } from 'ws';
 
 import { enrol, makeKey, prove, type SimulatedKey } from './simulated-keys.ts';
 
-/** Enrolled agents that send large results of no check, as fast as the gateway reads. */
+/** Enrolled agents that send large results of a check that does not exist, as fast as the gateway reads. */
 const [, , redisUrl = '', url = '', prefix = '', count = '1'] = process.argv;
 
 const MOST_WAITING_BYTES = 1_048_576;

@@ -26,7 +26,7 @@ const impairments: Readonly<Record<number, LinkImpairments>> = {
   150: { delayMs: 150 },
 };
 
-/** Two network namespaces with a link in user space between them: its delay needs no module of the kernel. */
+/** Two network namespaces with a link in user space between them: its delay needs no kernel module, such as netem. */
 export interface LinkLab {
   /** Prefix of a command that runs it on the probe's side, or on the servers'. */
   readonly inside: (side: Side) => readonly string[];

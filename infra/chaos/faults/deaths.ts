@@ -77,7 +77,7 @@ export const deaths: readonly Fault[] = [
   },
 ];
 
-/** @returns the number of these processes, of which some may have ended before */
+/** @returns the number of processes to which the signal was addressed, including those that had ended before */
 function killAll(pids: readonly number[]): number {
   for (const pid of pids) {
     try {

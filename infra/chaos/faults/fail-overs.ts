@@ -5,7 +5,7 @@ import { openDirect, type Deployment } from '../deployment.ts';
 import { standStill } from '../processes.ts';
 import { pick, type Fault, type Scene } from './fault.ts';
 
-/** Redis' own period in which a Sentinel publishes its state; four of them are its patience with a second master. */
+/** Redis' default interval at which a Sentinel publishes its state; after four of them it demotes a second master. */
 const PUBLISHES_MS = 2_000;
 /** Least period, so that even a short trial has checks at both masters. */
 const PUBLISHES_AT_LEAST_MS = 500;

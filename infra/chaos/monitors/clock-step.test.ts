@@ -6,7 +6,7 @@ import { startMonitorTrial, type MonitorTrial } from './service.ts';
 
 const MONITORS = 12;
 const HOUR_MS = 3_600_000;
-/** Delay that only a missed tick has, and difference of times by two clocks. */
+/** Between the delays of a busy machine and the step: a larger difference of two times is due to the step. */
 const LATE_MS = 600_000;
 
 let trial: MonitorTrial | undefined;

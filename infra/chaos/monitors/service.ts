@@ -36,7 +36,7 @@ export interface MonitorTrial {
   readonly starts: () => Promise<Starts>;
   /** Reads the monitors over HTTP from any coordinator that answers. */
   readonly read: () => Promise<readonly Monitor[]>;
-  /** Reads one monitor so, by its index in `names`. */
+  /** Reads one monitor in the same way, by its index in `names`. */
   readonly readOne: (index: number) => Promise<Monitor>;
   /** Reads the changes of the monitors' states from Redis, which keeps the last 100 events of a monitor. */
   readonly changes: () => Promise<readonly StateChange[]>;

@@ -11,7 +11,7 @@ import { openServiceLab, type ServiceLab } from './lab.ts';
  */
 export type Fault = 'silence' | 'loss' | 'filter' | 'resets' | 'refusal';
 
-/** One alarm of a monitor over built routes. */
+/** One alarm of a monitor of this lab. */
 export interface BuiltAlarm {
   /** From the end of the check that made the monitor bad to the start of the last trace, milliseconds. */
   readonly traceDelayMs: number;

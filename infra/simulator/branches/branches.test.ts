@@ -557,7 +557,7 @@ describe('a clean path whose routers and target limit their answers as Linux doe
       (['icmp', 'udp'] as const).map((protocol) => ({ network, protocol })),
     ),
   )('has neither loss nor a broken way: %j', async ({ network, protocol }) => {
-    // On the straight path no way is slow.
+    // The straight path has a single way, which cannot be slower than another.
     for (const slowMs of network === 'straight' ? [0] : [0, 3, 30]) {
       for (const options of [
         { flows: 16, queries: 1 },

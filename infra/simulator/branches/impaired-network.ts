@@ -2,7 +2,7 @@ import { FIRST, randomOf, TARGET_NAME, type Network } from '../../../packages/di
 import type { FakeAnswer, FakeSent } from '../../../packages/diagnostics/test/fake-packets.ts';
 import { arrived, expired, router, unreachable } from '../../../packages/diagnostics/test/trace-network.ts';
 
-/** Token bucket of answers. */
+/** Token bucket that limits the answers of a node. */
 export interface Limit {
   readonly burst: number;
   readonly perSecond: number;

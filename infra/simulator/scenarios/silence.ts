@@ -22,7 +22,7 @@ const others: readonly Scenario[] = [
   { name: 'siltwice', path: [...routers(2), ...routers(3, silent), router(), ...routers(3, silent), router()] },
 ];
 
-/** Routers that forward all packets but do not answer each of them. */
+/** The truth about routers that forward all packets and answer only some of them. */
 const may = { may: ['rate_limited_hop'] } as const;
 const limits = [
   { perSecond: 1, burst: 1 },

@@ -45,7 +45,7 @@ export const targets: readonly Scenario[] = [
   },
   ...[32, 128, 255].map((ttl) => ({ name: `ttl${ttl}`, path: routers(5), target: { ttl } })),
   { name: 'ttlshort', path: routers(10), target: { ttl: 12 } },
-  // Such a target is visible only from twice its distance on, according to the manual of traceroute.
+  // Its answers start with the remaining TTL, so they arrive only for probes with twice its distance (traceroute(8)).
   {
     name: 'copiesttl',
     path: routers(5),

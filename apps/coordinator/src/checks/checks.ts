@@ -9,7 +9,7 @@ export interface AcceptedRequest {
   readonly params: { readonly host: string; readonly options: Readonly<Record<string, unknown>> };
   readonly probes?: readonly string[] | undefined;
   readonly locations?: readonly string[] | undefined;
-  /** Locations that the caller has left out of `locations` because they mean nothing; readers see them as empty. */
+  /** Locations that the caller left out of `locations` because they name nothing known; they are reported as empty. */
   readonly unknownLocations?: readonly string[] | undefined;
   readonly limit: number;
   /** Two probes that measure each other, instead of a host. */

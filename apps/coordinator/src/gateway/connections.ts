@@ -20,7 +20,7 @@ export interface Connections {
   readonly isConnected: (probe: string, instance: string) => Promise<boolean>;
   /** True if a gateway holds a connection of another instance. */
   readonly hasOther: (probe: string, instance: string) => Promise<boolean>;
-  /** Renews the lease of this gateway. True if Redis had none: at first, or after a stall, say. */
+  /** Renews the lease of this gateway. True if Redis had none, as at first or after a stall. */
   readonly beat: () => Promise<boolean>;
   readonly close: () => void;
 }

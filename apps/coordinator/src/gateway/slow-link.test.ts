@@ -153,7 +153,7 @@ it.concurrent('an agent on a slow connection sends a screenshot once, keeps its 
 
   expect(order).toEqual(['B', 'C', 'D', 'screenshot']);
   expect(lines).toEqual([]);
-  // Apart from the screenshot, only heads, results and pings are sent.
+  // Apart from the screenshot, only the handshake, small messages and pings are sent: the image is sent once.
   expect(sentBytes()).toBeLessThan(SCREENSHOT_BYTES * 1.2);
 });
 

@@ -1,7 +1,7 @@
 import type { PlanSources } from '@vantage/modules';
 import { judgeTarget, type TargetPolicy } from '@vantage/target-policy';
 
-/** Judges the names that dns modules ask about, as a scrape without a key does. */
+/** Applies the target policy to the names that dns modules ask about, as a scrape without a key does. */
 export function createQuestionFault(policy: TargetPolicy): PlanSources['questionFault'] {
   return (name) => {
     const judgement = judgeTarget({ hostKind: 'name', purpose: 'dns', host: name }, policy);

@@ -40,7 +40,7 @@ export interface KeyQuotaDependencies {
   readonly redis: Redis;
   /** Maximum bytes of one probe's keys. */
   readonly limitBytes: number;
-  /** Interval of the looks, by default `QUOTA_EVERY_MS`. */
+  /** Interval at which the quota is enforced; default `QUOTA_EVERY_MS`. */
   readonly everyMs?: number | undefined;
   readonly log: Log;
 }

@@ -20,7 +20,7 @@ export class QueuesFull extends Error {
   override readonly name = 'QueuesFull';
 }
 
-/** Redis cannot serve now: it is unreachable or slow, say, or may not be the master. The HTTP layer answers 503. */
+/** Redis cannot serve requests now: it is unreachable or slow, or may not be the master. The HTTP layer answers 503. */
 export class StoreUnavailable extends Error {
   override readonly name: string = 'StoreUnavailable';
 }

@@ -28,7 +28,7 @@ const writeRefusals = new Set(['MISCONF', 'OOM', 'READONLY', 'NOREPLICAS']);
 /** Names of errors that count as faults of this program. */
 const programErrors = new Set(['TypeError', 'SyntaxError', 'ReferenceError', 'RangeError', 'AssertionError']);
 
-/** The NOPERM error of Redis 7 for a command inside a script begins so. */
+/** Beginning of the NOPERM error of Redis 7 for a command inside a script. */
 const NOT_PERMITTED_IN_SCRIPT = "ERR The user executing the script can't run";
 
 /**

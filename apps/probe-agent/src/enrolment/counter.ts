@@ -9,7 +9,7 @@ const NAME = /^counter\.(\d{1,15})$/;
 export interface Counter {
   /** Takes the next value, which is on the disk before it is returned. */
   readonly next: () => Promise<number>;
-  /** False for a value above all that were taken in this folder. */
+  /** True if the value is at most the highest that was taken in this folder. */
   readonly wasTaken: (value: number) => Promise<boolean>;
 }
 

@@ -136,7 +136,7 @@ describe('a check that is followed', () => {
     readonly shown: readonly unknown[];
     readonly followed: Promise<void>;
     readonly answer: (check: unknown) => void;
-    /** Number of requests of the results. */
+    /** Number of requests for the results. */
     readonly asked: () => number;
   } {
     let count = 0;

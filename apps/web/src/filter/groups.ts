@@ -51,7 +51,7 @@ function groupOf(title: string, rows: readonly Row[]): Group {
   return { title, rows, failed: rows.filter(([, { result }]) => result === 'failure' || result === 'timeout').length };
 }
 
-/** Failures have the lowest number. */
+/** Rank of the outcome of a group; failures have the lowest. */
 function severity({ rows }: Group, type: string): number {
   return Number(columnsOf(type)[0]!.sortBy(rows[0]![1]));
 }

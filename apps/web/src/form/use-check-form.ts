@@ -105,7 +105,7 @@ export function useCheckForm(props: CheckFormStart): CheckFormState {
 
 const EMPTY = { message: 'Type what to check: a host name, an address or a URL.', fixes: [] };
 
-/** Loads the search for mistakes in a target; undefined if that fails: then the service alone judges the target. */
+/** Loads the search for mistakes in a target; undefined if that fails: then only the service checks the target. */
 async function loadMistakes(): Promise<typeof mistakeIn | undefined> {
   return import('./mistakes.ts').then(
     (loaded) => loaded.mistakeIn,

@@ -47,7 +47,7 @@ function overFamilies(props: ViewProps): ViewProps {
 const SHOWN = ['packets', 'timings', 'hops', 'attempts', 'rcode', 'ip'];
 
 /**
- * 0 for a result with something to show, else 1. The outcome does not tell: a probe that has timed out may have some
+ * 0 for a result with something to show, else 1. The outcome is inconclusive: a probe that has timed out may have some
  * results or none.
  */
 function rank(result: Result): number {

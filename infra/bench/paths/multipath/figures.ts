@@ -81,7 +81,7 @@ function packetsFigure(shape: string, runs: readonly SearchRun[], peer: Tool, om
   };
 }
 
-/** Why the packets of a program are no goal for shapes of one kind; null if they are. */
+/** Why a program's number of packets is no goal for the shapes of one kind; null if it is one. */
 function omissionOf(runs: readonly SearchRun[], names: readonly string[]): string | null {
   const wrong = invented(runs);
   if (wrong > names.length) return `it reports ${wrong} links that do not exist in ${runs.length} runs of this kind`;

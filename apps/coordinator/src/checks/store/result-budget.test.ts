@@ -251,7 +251,7 @@ describe('a service whose Redis is small', () => {
   it('takes every check of one client while another fills it with large results', async () => {
     const first = await run('quiet', 'a small result');
     const filled: string[] = [];
-    // Twice the available memory as it comes in; compressed, random hexadecimal digits still take more than half.
+    // Twice the available memory before compression, after which random hexadecimal digits take more than half of it.
     for (let bytes = 0; bytes < 2 * MAX_MEMORY; bytes += 8 * 40_000) {
       const runs = Array.from({ length: 8 }, () => run('greedy', randomBytes(20_000).toString('hex')));
       filled.push(...(await Promise.all(runs)));

@@ -71,7 +71,7 @@ class WebSocketOfAgent implements AgentSocket {
     socket.on('message', this.takeData);
     socket.on('ping', this.takeControl);
     socket.on('pong', this.takeControl);
-    // The `close` event has the details. Other data, such as the rest of an oversized message, is not read.
+    // The `close` event has the details. Further data, such as the rest of an oversized message, is not read.
     socket.on('error', () => {
       setImmediate(() => socket.pause());
       this.terminateLater();

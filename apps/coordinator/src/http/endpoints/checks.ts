@@ -84,7 +84,7 @@ export function createCheck(options: CheckEndpointsOptions): Endpoint {
       const counter = countOnce((asked) => limitCreate.count(request, response, asked));
       const start = async (first: string | undefined): Promise<IdempotencyRecord> => {
         const accepted = await resolvePair(fulfilled(reading).accepted, apiKeyOf(request)?.allow);
-        // A check for a client that has left would use capacity in vain.
+        // A check for a client that has left would waste capacity.
         if (await clientHasLeft(response)) throw new HttpProblem('invalid-http', 'The client closed the connection.');
         const caller = callerOf(request);
         const admit: AdmitCheck = (probes, early) => {

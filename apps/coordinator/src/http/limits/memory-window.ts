@@ -8,7 +8,7 @@ interface State {
   usedAt: number;
   /** Costs by slice number, oldest first. */
   readonly slices: Map<number, number>;
-  /** Sum of these costs. */
+  /** Sum of the costs in `slices`. */
   sum: number;
   /** The time of last use of each member, oldest first. */
   readonly members: Map<string, number>;
@@ -98,7 +98,8 @@ function longestRefusal(axes: readonly Axis[], judge: (axis: Axis) => Judgement)
 }
 
 /**
- * Judges a request by the sum of the costs in the window, without counting it. Drops slices that have left the window.
+ * Decides whether the sum of the costs in the window admits a request, without counting it. Drops slices that have left
+ * the window.
  */
 function judgeSum(state: State, limit: number, cost: number, nowMs: number): Judgement {
   const { slices } = state;

@@ -34,7 +34,7 @@ export function paceRequests(
   return queue.take;
 }
 
-/** True if the request has waited for long in a queue that does not become empty, so that the process is overloaded. */
+/** True if the request has waited too long in a queue that does not become empty: the process is overloaded. */
 export function isOverdue(request: IncomingMessage): boolean {
   return (request as Paced)[overdue] === true;
 }

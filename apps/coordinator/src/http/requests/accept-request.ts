@@ -36,7 +36,7 @@ export type Judgement =
   /** The target is well-formed but refused by a rule, which the message names. */
   | { readonly verdict: 'refused'; readonly message: string };
 
-/** A request after everything that can be judged without Redis. */
+/** A request after all validation that needs no Redis. */
 export interface JudgedRequest {
   /** Undefined if there are errors or refusals. */
   readonly accepted: AcceptedRequest | undefined;
@@ -118,7 +118,7 @@ function judgeBody({ checkType, body, errors: faults, broken }: ReadBody, judge:
   };
 }
 
-/** A request `between` two probes, whose addresses are found and judged later. */
+/** A request `between` two probes; their addresses are found, and checked against the target policy, later. */
 function judgePair(
   { checkType, body, errors: faults, broken }: ReadBody,
   fields: Readonly<Record<string, unknown>>,
@@ -167,7 +167,7 @@ function fieldsOf(checkType: AnyCheckType, body: RequestBody): Readonly<Record<s
   return Object.fromEntries(names.map((name) => [name, body[name]]));
 }
 
-/** Port with which a target is judged if the submitted port is invalid, which is already reported as an error. */
+/** Port for the target policy if the submitted one is invalid, which is already reported as an error. */
 const ANY_PORT = 443;
 
 function judgedTarget(

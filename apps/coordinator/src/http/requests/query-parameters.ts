@@ -37,7 +37,7 @@ const ADDED_BY_OTHERS = /^(?:utm_\w+|fbclid|gclid|msclkid|_)$/;
 /**
  * Refuses parameters that an endpoint does not have: a mistyped one would be ignored.
  *
- * @param known the endpoint itself judges how often each is given
+ * @param known names that the endpoint has; it checks itself how often each is given
  * @throws HttpProblem 400
  */
 export function refuseUnknownParameters(request: Request, known: readonly string[]): void {

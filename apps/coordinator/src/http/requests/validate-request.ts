@@ -35,7 +35,7 @@ export interface RequestBody {
   readonly [field: string]: unknown;
 }
 
-/** `checkType` is absent for a body without a known type: at most the fields that all types have were judged. */
+/** Without a known type, `checkType` is absent, and at most the fields that all types have were validated. */
 export type BodyReading = ReadBody | { readonly checkType?: undefined; readonly errors: readonly InputError[] };
 
 /** @returns a function that reads a body by the schema of its type, fills in defaults, and reports every fault */

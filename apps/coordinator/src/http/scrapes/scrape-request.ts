@@ -18,7 +18,7 @@ export interface Scrape {
   readonly budgetMs: number;
 }
 
-/** The parameters before target, selection and policy are judged. A faulty target or module is undefined. */
+/** The parameters before validation of target and selection. A faulty target or module is undefined. */
 export type ScrapeReading = Omit<Scrape, 'target' | 'module'> & {
   readonly target: string | undefined;
   readonly module: Module | undefined;

@@ -82,7 +82,7 @@ function repeatedKeys(document: Document, lines: LineCounter): readonly FileFaul
   return faults;
 }
 
-/** Returns an error if aliases are used too often, which would fill the memory. */
+/** Returns an error if aliases expand to too much, as in a “billion laughs” document, which would fill the memory. */
 function toObject(document: Document): unknown {
   try {
     return document.toJS({ maxAliasCount: 100 });

@@ -27,7 +27,7 @@ interface End {
 }
 
 /**
- * Days until the first of the certificate and the CA certificates above it expires, negative for one that has; a CA
+ * Days until the first of the certificate and the CA certificates above it expires, negative once it has; a CA
  * certificate that has a successor does not count.
  */
 export function certificateDaysOf(measured: MeasuredCertificates): number | null | undefined {
@@ -70,7 +70,7 @@ function issuerEnd(measured: MeasuredCertificates): readonly End[] {
   return [{ days, explain: (least) => `“${issuer.name}” above the certificate ${state(days, least)}` }];
 }
 
-/** Certificates above the own one that have expired, with which a request may succeed that accepts any. */
+/** Expired CA certificates of the chain: a request that accepts any certificate may succeed in spite of them. */
 function expiredIssuers(measured: MeasuredCertificates): readonly End[] {
   return datedFaults(measured).flatMap(({ code, certificate = 0, reason }) => {
     const days = daysUntil(measured.tls?.chain?.[certificate]?.validUntil, measured);

@@ -21,8 +21,8 @@ const STRIKES = { tooMany: 1, farTooMany: 3, suspended: 6 };
 /** Time for a login, seconds. Redis itself lets a connection stay without one. */
 const LOGIN_WITHIN_SECONDS = 10;
 /**
- * Matches connections of the default user, which those without a login have, too. The last command of the latter tells
- * nothing: it may have been refused.
+ * Matches connections of the default user, among them those without a login. The last command does not distinguish
+ * them: it may have been refused.
  */
 const DEFAULT_USER = /(?:^| )user=default(?: |$)/;
 /** Properties that only commands after a login set; each connection of a coordinator has a name. */

@@ -97,8 +97,7 @@ async function nodesOfCluster(redis: Redis, url: string, certificates: string | 
   const table = String(await redis.call('CLUSTER', 'NODES'));
   const places = table.split('\n').flatMap((line) => {
     const [, place = '', flags = ''] = line.split(' ');
-    // `host:port@busport,name`. The flags tell of a node without a known address, and of one that is not yet in the
-    // cluster.
+    // `host:port@busport,name`. Flags mark a node without a known address, and one that is not yet in the cluster.
     const [, host, port] = /^(.+):(\d+)@/.exec(place) ?? [];
     return host === undefined || port === undefined || /handshake|noaddr/.test(flags) ? [] : [{ host, port }];
   });

@@ -28,7 +28,7 @@ const PROBE_KEY = /^p:\{([a-z0-9][a-z0-9-]{0,62})\}:/;
 /** Texts that the slow log of Redis has in place of omitted words and bytes. */
 const MORE_WORDS = /^\.\.\. \(\d+ more arguments\)$/;
 const MORE_BYTES = /\.\.\. \(\d+ more bytes\)$/;
-/** Commands with which agents send values; readers of those values judge their size. */
+/** Commands with which agents send values; coordinators check the size of these values when they read them. */
 const WITH_VALUES: ReadonlySet<string> = new Set(['xadd', 'set', 'publish']);
 
 type Entry = readonly [id: number, atSeconds: number, micros: number, words: readonly string[], address: string];

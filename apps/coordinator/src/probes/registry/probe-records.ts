@@ -74,8 +74,8 @@ export async function readRecordTexts(redis: Redis, ids: readonly string[]): Pro
 }
 
 /**
- * Names of two more fields of a probe in the hash of last-seen times: its run, and when that run returned. They contain
- * a bar, which probe ids cannot.
+ * Names of two more fields of a probe in the hash of last-seen times: the run (instance) of its agent, and when that
+ * run returned after a silence. They contain a bar, which probe ids cannot.
  */
 export function marksOf(id: string): readonly [run: string, back: string] {
   return [`${id}|run`, `${id}|back`];

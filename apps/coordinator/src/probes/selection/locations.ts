@@ -88,7 +88,7 @@ function readPlace(written: string, term: string, known: readonly ProbeRecord[])
   const { countries, cities } = placeNames();
   // `de` must not match a word of a network's name.
   const code = term.toUpperCase();
-  // A probe may have an unassigned code, such as QM.
+  // A probe may have a user-assigned code of ISO 3166-1, such as QM.
   const isCode = isCountryCode(term) || known.some((probe) => probe.countryCode === code);
   const named = isCode ? [code] : countries.named(written);
   if (named.length > 0) return ({ countryCode }) => named.includes(countryCode);

@@ -50,7 +50,7 @@ export function spread(pool: ProbePool, options: SpreadOptions): readonly string
   return [...taken].map(({ id }) => id);
 }
 
-/** Memoizes the order of a probe, which is asked for only if it decides. */
+/** Memoizes the tie-break value of each candidate, which is computed only if a comparison needs it. */
 function tiesOf(tieBreak: ((probe: string) => number) | undefined): (candidate: Candidate) => number {
   const ties = new Map<Candidate, number>();
   return (candidate) => {

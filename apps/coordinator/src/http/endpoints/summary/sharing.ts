@@ -26,8 +26,8 @@ const CARD_WAIT_MS = 4_000;
 const REFRESH_SECONDS = 10;
 
 /**
- * Representations for other pages: `GET /check/:id/badge.svg`, `/check/:id/card.png`, `/c/:id/embed`. For an unknown or
- * evicted check they say so, with status 404 or 410.
+ * Representations for other pages: `GET /check/:id/badge.svg`, `/check/:id/card.png`, `/c/:id/embed`. They state that
+ * a check is unknown or was evicted, with status 404 or 410.
  */
 export function showShared(options: SharingOptions): readonly Endpoint[] {
   const { links } = options;

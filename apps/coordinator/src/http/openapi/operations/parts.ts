@@ -45,7 +45,7 @@ export function checkProblemAnswers(...more: readonly ProblemType[]): JsonObject
   return problemAnswers(['invalid-http', ...keyProblems, ...ofAll, ...more], true);
 }
 
-/** Security of an operation without need for a key; a key that is sent needs the scope. */
+/** Security of an operation that needs no key; a key that is sent must have the scope. */
 export function keyOf(scope: KeyScope): JsonObject {
   return { security: [{}, { apiKey: [scope] }] };
 }
