@@ -12,7 +12,7 @@ if (given.some((word) => word === '--help' || word === '-h')) {
 }
 
 const jest = ['--conditions=vantage-source', '--no-warnings=ExperimentalWarning', 'node_modules/jest/bin/jest.js'];
-/** The cheapest first. */
+/** In order of their cost, the cheapest first. */
 const checks = [
   { title: 'format', program: 'oxfmt', args: ['--check'] },
   {

@@ -35,7 +35,7 @@ const PROGRAMS = {
   load: { main: 'apps/load/src/main.ts' },
 };
 
-/** All that a bundle can be made of. */
+/** Files that can affect a bundle. */
 const INPUTS = [
   'apps/*/{src,serve}/**/*.{ts,json}',
   'packages/*/src/**/*.{ts,json}',

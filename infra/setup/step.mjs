@@ -40,12 +40,12 @@ export function execute(program, args, options = {}) {
   return outputOf([program, ...args], run);
 }
 
-/** The same while other programs run. */
+/** Like `execute`, but other programs can run meanwhile. */
 export async function executeConcurrently(program, args, options = {}) {
   return outputOf([program, ...args], await spawnConcurrently(program, args, options));
 }
 
-/** @returns what `spawnSync` does, while other programs run */
+/** @returns what `spawnSync` returns; other programs can run meanwhile */
 export async function spawnConcurrently(program, args, options = {}) {
   const child = spawn(program, args, { cwd: repository, stdio: ['ignore', 'pipe', 'pipe'], ...options });
   const ended = new Promise((resolve) => {

@@ -103,7 +103,7 @@ describe('clients that go away end what they asked for', () => {
     /** Packets and ends of the checks after each way to leave the page. */
     const left = new Map<string, Promise<Left>>();
 
-    // All at once, as above.
+    // Starts all checks together: each has its own host, and most of the time passes between packets.
     beforeAll(async () => {
       if (here.missing !== null) return;
       browser = await openBrowser();

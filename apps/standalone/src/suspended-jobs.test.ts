@@ -221,7 +221,7 @@ const page = (host: string, path: string): string => `http://${host}:${portOf(ta
 const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
 describe('the agent of a probe', () => {
-  /** Of all tests but that of a removal. */
+  /** The trials of all tests except the one of a removal. */
   let shared: readonly Trial[];
   let removal: Promise<unknown>;
 

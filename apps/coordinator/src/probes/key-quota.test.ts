@@ -19,7 +19,7 @@ const FAR_TOO_MANY = 14;
 let bed: CoreBed;
 /** Resolves when Redis has no connection any more that was opened before the tests and did not log in. */
 let strangersEnded: Promise<unknown>;
-/** As old as those, with a login. */
+/** A connection as old as the ones without a login, but with one. */
 let idle: Redis;
 
 beforeAll(async () => {

@@ -41,7 +41,7 @@ export interface JobFeedOptions {
   readonly log: Log;
 }
 
-/** Delay of another look at the taken jobs, which finds those that a replaced connection had taken. */
+/** Delay before the taken jobs are read again, to find those that a replaced connection had taken. */
 const LOOK_AGAIN_MS = 2_000;
 const RETRY_MS = 500;
 

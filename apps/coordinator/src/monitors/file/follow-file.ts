@@ -83,8 +83,8 @@ export function followMonitorsFile(dependencies: FollowFileDependencies): Monito
       if (valid === undefined) return;
       const { definitions, digest } = valid;
       const stored = readApplication(await onStore(redis, () => redis.get(redisKeys.monitorsFile)));
-      // Another coordinator may have another version of the file: this file is applied only after it changed, or after
-      // a loss.
+      // Another coordinator may have applied another version of the file: this file is applied again only after it
+      // changed, or after a loss.
       const isLost = applied !== undefined && stored.generation < applied.generation;
       if (applied?.digest === digest && !isLost) return noteOther(stored.digest !== digest);
       noteOther(false);

@@ -20,7 +20,7 @@ export function lackingAnswers(measured: MeasuredAnswers, expectation: Expectati
   return missing.length === 0 ? [] : [`no record ${missing.join(', ')} in the answer`];
 }
 
-/** Why a result cannot show whether the answer has the records: it has more than the result. */
+/** Why a result cannot show whether the answer has the records: the answer has more records than the result. */
 export function unseenAnswers(measured: MeasuredAnswers, expectation: Expectation): readonly string[] {
   const unseen = measured.truncated === true ? missingOf(measured, expectation) : [];
   const shown = measured.answers?.length ?? 0;

@@ -71,7 +71,7 @@ export function createExcessWatch(redis: Redis, log: Log, rule: ExcessRule): Exc
       if (entry.count !== most + 1) return;
       suspend(probe).catch((error: unknown) => {
         log.warn({ probe, error }, 'Redis user could not be suspended');
-        // The next occurrences try again.
+        // Further occurrences are counted from 0, and cause the next attempt.
         counts.delete(probe);
       });
     },
