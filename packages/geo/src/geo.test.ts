@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -399,6 +399,28 @@ describe('without the bundled data', () => {
       fault: expect.stringContaining('ENOENT'),
     });
     expect(warnings).toHaveLength(1);
+  });
+
+  it('says so if the data becomes unreadable later, and once in the log', async () => {
+    const warnings: string[] = [];
+    const log = { ...quiet, warn: (_: object, message: string) => void warnings.push(message) };
+    const networks: Networks = Array.from({ length: 400 }, (_, n) => [
+      [9, n >> 8, n & 255, 0],
+      24,
+      { autonomous_system_number: n + 1, autonomous_system_organization: `Example Net ${n}` },
+    ]);
+    const bundledAsn = await putMmdb(networks);
+    const { lookUp, sources } = await open({ bundledAsn, log });
+    const asn = (): string => sources().find(({ role }) => role === 'asn')!.state;
+    expect(asn()).toBe('ready');
+
+    await truncate(bundledAsn, 100);
+    lookUp('9.0.1.1');
+    lookUp('9.0.2.1');
+
+    expect(asn()).toBe('missing');
+    expect(sources().find(({ role }) => role === 'asn')!.fault).not.toBeNull();
+    expect(warnings).toEqual(['bundled geo data cannot be read']);
   });
 
   it('falls back to geoip-lite for places', async () => {

@@ -66,7 +66,7 @@ export async function openGeo(options: GeoOptions): Promise<Geo> {
   ]);
   const fallback = createFallback(log);
   // Without a usable city file lookups need the fallback, so it is loaded in advance.
-  if (bundledCity.fault !== null && (city?.file.current() ?? null) === null) await fallback.load();
+  if (bundledCity.fault() !== null && (city?.file.current() ?? null) === null) await fallback.load();
 
   const operatorSources = [city, asn, isp].filter((source) => source !== null);
   const answer = createAnswer({ city, asn, isp, bundledCity, bundledAsn, fallback, rdap });

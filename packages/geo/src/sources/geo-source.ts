@@ -40,12 +40,13 @@ export function operatorView(role: GeoSource['role'], source: OperatorSource | n
 }
 
 export function bundledView(role: GeoSource['role'], source: BundledSource): GeoSource {
+  const fault = source.fault();
   return {
     name: source.name,
     role,
     origin: 'bundled',
-    state: source.fault === null ? 'ready' : 'missing',
-    fault: source.fault,
+    state: fault === null ? 'ready' : 'missing',
+    fault,
     attribution: source.attribution(),
     date: source.date(),
   };

@@ -5,7 +5,7 @@ import { attributionOf, BUNDLED_ASN_ATTRIBUTION, BUNDLED_CITY_ATTRIBUTION } from
 import type { Credited } from '../credits.ts';
 import type { GeoLog } from '../geo-log.ts';
 import { openMmdbFile, type MmdbFile } from '../mmdb/mmdb-file.ts';
-import { openMmdb, type Found } from '../mmdb/mmdb.ts';
+import { openMmdb, type Found, type Mmdb } from '../mmdb/mmdb.ts';
 import { cityPackageFolder, ownFolder } from './package-folders.ts';
 
 /** A source of data about addresses. */
@@ -19,8 +19,8 @@ export interface OperatorSource extends Source {
 
 export interface BundledSource extends Source {
   readonly name: string;
-  /** Why it could not be opened; `null` if it was. Later faults of reads are logged only. */
-  readonly fault: string | null;
+  /** Why it could not be opened, or why its last lookup could not read it; `null` if it can be used. */
+  readonly fault: () => string | null;
   readonly close: () => Promise<void>;
 }
 
@@ -62,7 +62,7 @@ async function openBundled(
 ): Promise<BundledSource> {
   let files: readonly Awaited<ReturnType<typeof openMmdb>>[] = [];
   let fault: string | null = null;
-  let isUnreadable = false;
+  let wasLogged = false;
   try {
     files = await Promise.all(paths().map(openMmdb));
   } catch (error) {
@@ -73,18 +73,19 @@ async function openBundled(
   const date = dates.toSorted().at(-1) ?? null;
   return {
     name,
-    fault,
+    fault: () => fault,
     find(address) {
+      if (files.length === 0) return null;
       try {
-        for (const file of files) {
-          const found = file.find(address);
-          if (found !== null) return found;
-        }
+        const found = firstOf(files, address);
+        fault = null;
+        return found;
       } catch (error) {
-        if (!isUnreadable) log.warn({ source: name, error }, 'bundled geo data cannot be read');
-        isUnreadable = true;
+        fault = Error.isError(error) ? error.message : String(error);
+        if (!wasLogged) log.warn({ source: name, error }, 'bundled geo data cannot be read');
+        wasLogged = true;
+        return null;
       }
-      return null;
     },
     close: async () => {
       const open = files;
@@ -94,4 +95,13 @@ async function openBundled(
     attribution: () => attribution,
     date: () => date,
   };
+}
+
+/** @throws {Error} if a file cannot be read */
+function firstOf(files: readonly Pick<Mmdb, 'find'>[], address: Address): Found | null {
+  for (const file of files) {
+    const found = file.find(address);
+    if (found !== null) return found;
+  }
+  return null;
 }
