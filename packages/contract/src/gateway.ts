@@ -17,7 +17,7 @@ export const GATEWAY_PING_MS = 2_000;
 
 /** Limit of one message, compressed and uncompressed. */
 export const MAX_GATEWAY_MESSAGE_BYTES = 256 * 1024;
-/** Messages longer than this are compressed; measured in characters of JSON. */
+/** Messages of more bytes are compressed. */
 export const COMPRESS_ABOVE_BYTES = 1024;
 
 /** Maximum bytes of a screenshot in one frame. */

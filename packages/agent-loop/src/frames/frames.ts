@@ -22,12 +22,12 @@ export type Frame =
   | { readonly kind: 'fault'; readonly reason: string; /** Close code for it. */ readonly code: 1009 | 4400 };
 
 /**
- * Encodes a message as the payload of a frame: as text, or compressed if it has more characters than
+ * Encodes a message as the payload of a frame: as text, or compressed if it has more than
  * `COMPRESS_ABOVE_BYTES`.
  */
 export function encodeMessage(message: unknown): string | Buffer {
   const json = JSON.stringify(message);
-  if (json.length <= COMPRESS_ABOVE_BYTES) return json;
+  if (Buffer.byteLength(json) <= COMPRESS_ABOVE_BYTES) return json;
   return Buffer.concat([Buffer.of(COMPRESSED), deflateRawSync(json, { level: 1 })]);
 }
 

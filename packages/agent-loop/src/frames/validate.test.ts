@@ -2,6 +2,7 @@ import { agentMessageSchemas, gatewayMessageSchemas } from '@vantage/contract';
 import { describe, expect, it } from '@jest/globals';
 import { Ajv } from 'ajv';
 
+import { decodeFrame, encodeMessage } from './frames.ts';
 import { createAgentMessageReader } from './validate.ts';
 
 describe('the schemas of messages between agents and gateways', () => {
@@ -30,5 +31,20 @@ describe('a message of an agent that is none', () => {
     [[], 'invalid message: t is of no message'],
   ])('is named with its field', (message, reason) => {
     expect(createAgentMessageReader().faultOf(message)).toBe(reason);
+  });
+});
+
+describe('a message', () => {
+  it.each([
+    ['x', 1_000, false],
+    ['x', 1_100, true],
+    ['\u{e9}', 500, false],
+    ['\u{e9}', 600, true],
+  ])('is compressed above 1 KiB: %s, %i times', (text, times, isCompressed) => {
+    const message = { t: 'x', text: text.repeat(times) };
+    const payload = encodeMessage(message);
+
+    expect(Buffer.isBuffer(payload)).toBe(isCompressed);
+    expect(decodeFrame(Buffer.from(payload), isCompressed)).toMatchObject({ kind: 'message', message });
   });
 });

@@ -43,7 +43,13 @@ function readerOf<M>(schemas: Readonly<Record<string, object>>): ReadMessage<M> 
     if (known === undefined) return 'invalid message: t is of no message';
     known.validate(message);
     const { instancePath = '', message: fault = '' } = known.validate.errors?.[0] ?? {};
-    return `invalid message: ${known.type}${instancePath} ${fault}`.slice(0, MOST_REASON);
+    return withinBytes(`invalid message: ${known.type}${instancePath} ${fault}`, MOST_REASON);
   };
   return Object.assign(read, { faultOf });
+}
+
+/** Cuts a text after the last whole character within so many bytes of UTF-8. */
+function withinBytes(text: string, most: number): string {
+  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(most));
+  return text.slice(0, read);
 }
