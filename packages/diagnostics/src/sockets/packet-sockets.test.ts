@@ -409,7 +409,8 @@ describe('the packet process', () => {
   });
 
   itWithIpv4('is started again at short intervals while it cannot be started, and then works', async () => {
-    const flag = join(mkdtempSync(join(tmpdir(), 'vantage-packets-')), 'no-process');
+    const folder = mkdtempSync(join(tmpdir(), 'vantage-packets-'));
+    const flag = join(folder, 'no-process');
     writeFileSync(flag, '');
     const own = createPacketSockets({ commandPrefix: ['sh', '-c', `[ ! -e ${flag} ] && exec "$@"`, 'sh'] });
 
@@ -419,7 +420,7 @@ describe('the packet process', () => {
 
     for (; own.status().crashes < 7; pass()) await own.probePrivilege();
     expect(performance.now() - startMs).toBeLessThan(30_000);
-    rmSync(flag);
+    rmSync(folder, { recursive: true });
     for (; (await own.probePrivilege()).ipv4 !== null; pass()) expect(own.status().crashes).toBe(7);
 
     expect(performance.now() - startMs).toBeLessThan(30_000);
