@@ -26,3 +26,19 @@ describe('the ending of a run that was held up', () => {
     expect(ending).toEqual({ outcome });
   });
 });
+
+describe('the ending of a run whose time was cut', () => {
+  const leftMs = 2_000;
+
+  it.each([
+    ['resolve', 'Too little of the time of the check was left for the resolution of the name.'],
+    ['tls', 'Too little of the time of the check was left for the TLS handshake.'],
+    ['response', 'Too little of the time of the check was left to await the answer.'],
+  ] as const)('says what was under way: %s', (phase, message) => {
+    const error = { code: 'timed_out', phase, source: 'network', message: 'It did not end in time.' } as const;
+    const ending = endingOf({ ...openPort(80), result: 'timeout', rt: null, error }, { ...times, leftMs }, inProcess);
+
+    const failure = { code: 'probe_timeout', phase, source: 'probe', message };
+    expect(ending).toEqual({ result: 'timeout', failure });
+  });
+});

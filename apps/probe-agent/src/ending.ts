@@ -1,5 +1,5 @@
 import { probeFailure } from '@vantage/agent-loop';
-import { roundMs, type AnyCheckType, type Failure, type Family } from '@vantage/contract';
+import { roundMs, type AnyCheckType, type Failure, type FailurePhase, type Family } from '@vantage/contract';
 import type { Outcome } from '@vantage/diagnostics';
 
 import type { Fields } from './fit-result.ts';
@@ -56,7 +56,23 @@ export function endingOf(
   if (isHeldUp) return { outcome: { ...outcome, stalled: roundMs(heldUpMs) } };
   // Too little of the check's time was left for the target to answer.
   const isUnproven = leftMs / wholeMs < LEAST_SHARE && outcome.result === 'timeout';
-  return isUnproven ? { failure: probeFailure('probe_timeout'), result: 'timeout' } : { outcome };
+  return isUnproven ? { failure: outOfTime(outcome.error), result: 'timeout' } : { outcome };
+}
+
+const UNDER_WAY: Readonly<Partial<Record<FailurePhase, string>>> = {
+  resolve: 'for the resolution of the name',
+  connect: 'to await the connection',
+  tls: 'for the TLS handshake',
+  request: 'to send the request',
+  response: 'to await the answer',
+};
+
+/** The failure of a run whose time was cut, with the phase that was under way. */
+function outOfTime(error: Failure | null): Failure {
+  const failure = probeFailure('probe_timeout');
+  const what = error === null ? undefined : UNDER_WAY[error.phase];
+  if (error === null || what === undefined) return failure;
+  return { ...failure, phase: error.phase, message: `Too little of the time of the check was left ${what}.` };
 }
 
 /** Replaces a timeout of the measurement over the other family, which a standstill makes doubtful as well. */

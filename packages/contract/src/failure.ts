@@ -95,7 +95,8 @@ export const failureCodes = {
   probe_interrupted: 'The probe restarted or stopped while it ran the check.',
   probe_suspended: 'The probe was suspended before it had answered; the message names the reason.',
   probe_removed: 'The probe was removed before it had answered.',
-  probe_timeout: 'The probe did not answer before the deadline of the check.',
+  probe_timeout:
+    'The probe did not answer before the deadline of the check, or too little of its time was left for what the phase names.',
   invalid_job: 'The probe could not read the job; its release may be older than the coordinator’s.',
   invalid_result: 'The probe’s result violated the schema.',
   internal_error: 'An internal error of the probe.',

@@ -1,13 +1,13 @@
 import { failureCodes, type Failure, type FailureCode } from '@vantage/contract';
 
-import type { ProbeResult, SparseResultOf } from './probe-result.ts';
 import { isCutOff } from './cut-off.ts';
 import { dnsReason, isRootSilent, isUnanswered, classifiedAnswer } from './dns-answer.ts';
 import { isUnfit, silentTtl } from './unanswered-pings.ts';
 import { listed, shown } from './words.ts';
 import { failsByClock, isDated } from './clock.ts';
+import { outOfTimeReason } from './out-of-time.ts';
 import { handshakePhrases, interruptedPhrases, phrases, unfinishedPhrases, unmatchedPhrases } from './phrases.ts';
-import { groupBy } from './probe-result.ts';
+import { groupBy, type ProbeResult, type SparseResultOf } from './probe-result.ts';
 import { familyOfRedirect, redirectedHost, redirectPlace } from './redirected.ts';
 import { isBodyUnfinished, isCodingCut } from './unfinished.ts';
 
@@ -78,7 +78,7 @@ function reasonOfAny(probeResult: ProbeResult): string {
   if (dns !== undefined) return dns;
   if (code === undefined || !Object.hasOwn(failureCodes, code)) return phrases.timed_out;
   if (code === 'probe_busy' && sourcePort !== undefined) return `the source port ${sourcePort} was in use at the probe`;
-  const unresolved = error?.phase === 'resolve' ? resolutionReason(error) : undefined;
+  const unresolved = outOfTimeReason(error) ?? (error?.phase === 'resolve' ? resolutionReason(error) : undefined);
   if (unresolved !== undefined) return unresolved;
   const isAnswerBegun = statusCode !== undefined || (url !== undefined && error?.phase === 'response');
   if (isAnswerBegun && interruptedPhrases[code] !== undefined) return interruptedPhrases[code];

@@ -1061,6 +1061,13 @@ describe('the headline', () => {
       summaryOf('ping', { 'fra-1': broken('probe_offline') }),
     ],
     [
+      'No probe could measure https://example.com/: the time of the check ended during the TLS handshake (1) and the time of the check ended while the name was resolved (1).',
+      summaryOf('http', {
+        'fra-1': bad('probe_timeout', {}, { result: 'timeout', source: 'probe', phase: 'tls' }),
+        'ber-1': bad('probe_timeout', {}, { result: 'timeout', source: 'probe', phase: 'resolve' }),
+      }),
+    ],
+    [
       'No probe could measure example.com: the probes did not answer in time (2) and the probe was removed (1).',
       summaryOf('ping', { ...each('fra-1 ber-1', broken('probe_timeout')), 'par-1': broken('probe_removed') }),
     ],
