@@ -52,14 +52,36 @@ describe('the service', () => {
     expect([answer.status, answer.headers.get('Allow')]).toEqual([405, allow]);
   });
 
-  it.each(['/nothing', '/check/', '/Probes', '/probes/', '/problems/nothing', '//probes', '/check/x/results/y'])(
-    'answers 404 at %s',
-    async (path) => {
-      const { ask } = await start();
+  it.each([
+    ['with the public API', { isGateway: true }],
+    ['without it', { isGateway: true, isGatewayOnly: true }],
+  ])('asks for an upgrade at the path of agents where it serves them: %s', async (_which, options) => {
+    const { url } = await start(options);
+    const answer = await fetch(`${url}/agent`);
 
-      expect((await ask(path)).status).toBe(404);
-    },
-  );
+    expect(await answer.json()).toMatchObject({ detail: 'Agents connect here by WebSocket.' });
+    expect([answer.status, answer.headers.get('Upgrade'), answer.headers.get('Connection')]).toEqual([
+      426,
+      'websocket',
+      'Upgrade',
+    ]);
+    expect((await fetch(`${url}/agent`, { method: 'POST' })).status).toBe(405);
+  });
+
+  it.each([
+    '/nothing',
+    '/agent',
+    '/check/',
+    '/Probes',
+    '/probes/',
+    '/problems/nothing',
+    '//probes',
+    '/check/x/results/y',
+  ])('answers 404 at %s', async (path) => {
+    const { ask } = await start();
+
+    expect((await ask(path)).status).toBe(404);
+  });
 
   it.each([
     ['/probes?locaton=DE', '?locaton: is not a known parameter; there are none'],

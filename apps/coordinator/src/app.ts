@@ -9,7 +9,8 @@ import type { IdempotencyStore } from './checks/create/idempotency-store.ts';
 import type { Followers } from './checks/read/followers.ts';
 import type { LiveChecks } from './checks/read/live-check.ts';
 import { answerNotFound, answerProblems } from './http/answer-problem.ts';
-import { dropForwardedPorts } from './http/client-address.ts';
+import { dropForwardedPorts, trustProxy } from './http/client-address.ts';
+import { requireUpgrade } from './http/endpoints/agent.ts';
 import { followCheck } from './http/endpoints/check-events.ts';
 import { createCheck, readCheck } from './http/endpoints/checks.ts';
 import { createCompressedCache } from './http/endpoints/compression.ts';
@@ -61,6 +62,8 @@ export interface AppOptions {
   readonly keys: KeyRing;
   readonly monitors: MonitorReads & MonitorWrites;
   readonly readiness: Readiness;
+  /** True if the process serves agents. */
+  readonly isGateway?: boolean;
   /** True for a process that only serves agents, without the public API. */
   readonly isGatewayOnly?: boolean;
   /** Problems that do not prevent checks, as sentences; shown by `/readyz?verbose`. */
@@ -112,7 +115,8 @@ export function createApp(options: AppOptions): Express {
   // Strict routing: a path that differs in case, or by a slash at its end, is another path.
   const router = express.Router({ caseSensitive: true, strict: true });
   const health = [showHealth, showReadiness(options.readiness, options.warnings)];
-  const endpoints = options.isGatewayOnly === true ? health : [...publicEndpoints(options, links, web), ...health];
+  const own = options.isGateway === true ? [...health, requireUpgrade] : health;
+  const endpoints = options.isGatewayOnly === true ? own : [...publicEndpoints(options, links, web), ...own];
   mount(router, endpoints, options.keys);
 
   const app = express();
@@ -192,9 +196,4 @@ function scrapeEndpoints(
     judgeRequest,
   };
   return [probeTarget({ ...scraping, limit }), ...discovery({ ...scraping, limit: limit.count })];
-}
-
-function trustProxy(trusted: TrustedProxies | undefined): number | string[] | false {
-  if (trusted === undefined) return false;
-  return typeof trusted === 'number' ? trusted : [...trusted];
 }

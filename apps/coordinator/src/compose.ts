@@ -77,9 +77,14 @@ export function openApp(
     probes: core.probes,
     keys: core.keys,
     monitors: core.monitors,
-    warnings: () => [...(core.monitors.fileFault()?.split('\n') ?? []), ...moduleWarnings(modules)],
+    warnings: () => [
+      ...(core.monitors.fileFault()?.split('\n') ?? []),
+      ...moduleWarnings(modules),
+      ...geoWarnings(geo),
+    ],
     rateLimitRedis: core.rateLimitRedis,
     readiness: () => missing(core, isGatewayOnly),
+    isGateway: config.gateway !== 'off',
     isGatewayOnly,
     modules,
     checkTypes: Object.values(checkTypes),
@@ -89,6 +94,12 @@ export function openApp(
     isPublicAddress: (address) => !isPrivateAddress(address),
     ...edgeSettings(config),
   });
+}
+
+/** Geo data that cannot be used, or not in its newest form, one sentence each. */
+function geoWarnings(geo: Pick<Geo, 'sources'>): readonly string[] {
+  const faulty = geo.sources().filter(({ role, fault }) => role !== 'fallback' && fault !== null);
+  return faulty.map(({ name, state, fault }) => `The geo data ${name} is ${state}: ${fault}.`);
 }
 
 /**

@@ -116,6 +116,11 @@ export const problemTypes = {
     title: 'The body is not JSON',
     help: 'Send `Content-Type: application/json`, without a content encoding.',
   },
+  'upgrade-required': {
+    status: 426,
+    title: 'A WebSocket is required',
+    help: 'Agents connect here by WebSocket (RFC 6455). If an agent gets this answer, a proxy in front of the service does not pass upgrades on.',
+  },
   'no-probe-available': {
     status: 422,
     title: 'No probe can take the check',

@@ -69,3 +69,9 @@ export function canonicalAddress(text: string): string | undefined {
   if (bytes.length === 4) return text === withoutZone ? text : undefined;
   return addressText(mappedIpv4(bytes) ?? bytes);
 }
+
+/** The setting `trust proxy` of Express. */
+export function trustProxy(trusted: number | readonly string[] | undefined): number | string[] | false {
+  if (trusted === undefined) return false;
+  return typeof trusted === 'number' ? trusted : [...trusted];
+}

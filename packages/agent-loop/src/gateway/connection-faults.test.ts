@@ -20,6 +20,7 @@ describe('a service that answers the WebSocket handshake as a request', () => {
     [200, {}, /HTTP status 200: VANTAGE_URL is not the address of a Vantage service, or a proxy/],
     [404, {}, /HTTP status 404: VANTAGE_URL is not the address/],
     [301, { location: 'https://b.example/' }, /status 301, a redirect to https:\/\/b\.example\/: set VANTAGE_URL to/],
+    [426, {}, /HTTP status 426: a proxy in front of the service does not pass upgrades on/],
     [429, {}, /HTTP status 429: too many connections from this address/],
     [503, {}, /HTTP status 503: the gateway, or a proxy in front of it, is not ready/],
   ])('is named with what that means: %d', async (status, headers, message) => {
