@@ -70,10 +70,10 @@ export async function watchFaults(page: Page, watched: Watched): Promise<void> {
     console.error('policy: ' + violation.violatedDirective + ' ' + violation.blockedURI))`);
 }
 
-/** Waits until an expression is true in the page. */
+/** Waits until an expression is true in the page. Each look may lay the page out. */
 export async function untilTrue(page: Page, expression: string): Promise<void> {
   try {
-    await page.waitForFunction(expression, { timeout: WAIT_LIMIT_MS, polling: 50 });
+    await page.waitForFunction(expression, { timeout: WAIT_LIMIT_MS, polling: 150 });
   } catch (error) {
     const text = await page.evaluate('document.body.innerText').catch(() => '');
     throw new Error(`never true: ${expression}\n\n${String(text)}`, { cause: error });
