@@ -28,10 +28,6 @@ function packProgram(folder: string): string {
   return join(folder, 'package/vantage.js');
 }
 
-function twice<T>(make: () => T): readonly T[] {
-  return [make(), make()];
-}
-
 describe('vantage on the command line', () => {
   const data = temporaryFolder();
   let program: string;
@@ -176,31 +172,30 @@ describe('vantage on the command line', () => {
 
   it.each<[string, number, () => readonly string[] | Promise<readonly string[]>]>([
     ['success over both families', 0, () => ['ping', 'both.example.com', '--family', 'both', '--count', '1']],
-    [
-      'no difference',
-      0,
-      async () => ['compare', ...(await Promise.all(twice(() => idOf('tcp', '127.0.0.1', open()))))],
-    ],
-    ['a failure', 1, () => ['tcp', '127.0.0.1', '1']],
     ['a failure as CSV', 1, () => ['tcp', '127.0.0.1', '1', '--csv']],
     ['silence', 1, () => ['udp', '127.0.0.1', String(targets.silentPort), '--attempts', '1']],
     ['a name that does not exist', 1, () => ['tcp', 'missing.example.com', '443']],
-    ['a failure over one of both families', 1, () => ['tcp', 'both.example.com', open(), '--family', 'both']],
-    ['the same as JSON', 1, () => ['tcp', 'both.example.com', open(), '--family', 'both', '--json']],
     [
-      'a difference',
+      'a failure over one of both families, as JSON',
       1,
-      async () => ['compare', await idOf('tcp', '127.0.0.1', open()), await idOf('tcp', '127.0.0.1', '1')],
+      () => ['tcp', 'both.example.com', open(), '--family', 'both', '--json'],
     ],
     ['an unknown flag', 2, () => ['tcp', '127.0.0.1', '443', '--prots', '1']],
     ['an unknown check', 2, () => ['show', 'AAAAAAAAAAAAAAAAAAAAAA']],
-    ['an unknown probe', 2, () => ['tcp', '127.0.0.1', '443', '--probes', 'nope']],
     ['another service', 3, () => ['probes', '--server', `http://127.0.0.1:${targets.httpPort}`]],
     ['no probe there', 4, () => ['tcp', '127.0.0.1', '443', '--from', 'atlantis']],
-    ['a resolver that refuses', 4, () => ['tcp', 'refused.example.com', '443']],
-    ['the same as JSON', 4, () => ['tcp', 'refused.example.com', '443', '--json']],
+    ['a resolver that refuses, as JSON', 4, () => ['tcp', 'refused.example.com', '443', '--json']],
   ])('ends with its status after %s: %i', async (_reason, expected, words) => {
     expect(await vantage(...(await words()))).toMatchObject({ status: expected });
+  });
+
+  it('ends with its status after a comparison: 0 without a difference, otherwise 1', async () => {
+    const [opened, same, closed] = await Promise.all(
+      [open(), open(), '1'].map((port) => idOf('tcp', '127.0.0.1', port)),
+    );
+
+    expect(await vantage('compare', opened!, same!)).toMatchObject({ status: 0 });
+    expect(await vantage('compare', opened!, closed!)).toMatchObject({ status: 1 });
   });
 
   it('ends with status 3 if it is to wait, and says how long', async () => {
