@@ -63,7 +63,7 @@ export class GatewayBed {
   advice: { readonly returnOverMs?: number; readonly suspensions?: number } = {};
   /** State of the agent that the gateway reports. */
   state: 'approved' | 'waiting' = 'approved';
-  /** What metrics and the health check of the agent observe. */
+  /** The loop as metrics and the health check of the agent observe it. */
   watched: WatchedLoop | undefined;
   run: (id: string, interrupted: AbortSignal) => Promise<void> = async () => undefined;
 

@@ -23,7 +23,9 @@ export const thresholds = {
   spaced: { groups: 2, spreadMs: 0.5 },
   /** Significance level for a difference in loss, between hops or between probes. */
   lossByChance: 0.1,
-  /** Highest probability of the silence towards one probe that proves an outage there, given the losses of others. */
+  /**
+   * Highest probability, given the losses of other probes, at which silence towards one probe proves an outage there.
+   */
   unlucky: 0.01,
   /** Likelihood ratio from which loss is preferred to rate limits of the target and the preceding routers. */
   lossOverLimit: 10,

@@ -29,7 +29,7 @@ interface Waiter {
 /** Pauses (ms) after the first, second … failure in a row: at most 4 s during the first minute of a shortage. */
 const BACKOFF_MS: readonly number[] = [0, 250, 1_000, ...Array.from({ length: 15 }, () => 4_000), 30_000];
 
-/** A process that owes an answer and sends nothing for this time is hung. The agent's own stalls do not count. */
+/** A packet process with a pending reply is hung after this silence. The agent's own stalls do not count. */
 const SILENCE_MS = 5_000;
 const LATE_MS = 500;
 

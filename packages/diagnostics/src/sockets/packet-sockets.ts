@@ -180,7 +180,7 @@ function isSendable(packet: Uint8Array, destination: string, ttl: number, dscp: 
 }
 
 /**
- * True if the requested port to send from belongs to a socket of the kernel. False for a watch, which hears errors
+ * True if the requested port to send from belongs to a socket of the kernel. False for a watch, which receives errors
  * about such a socket and sends nothing.
  */
 async function isBoundToOther({ protocol, identifier, errorsOnly }: PacketSocketOptions): Promise<boolean> {

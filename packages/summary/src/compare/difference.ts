@@ -65,7 +65,7 @@ export interface DifferenceDraft extends Difference {
 /** The reason to doubt a difference in loss. */
 export const FEW_PACKETS = ', too few packets to exclude chance';
 
-/** The reason to doubt a difference that another way of a load balancer may explain. */
+/** The reason to doubt a difference that another path of a load balancer may explain. */
 export const ANOTHER_WAY = ', as another way of a load balancer would be';
 
 /** A large difference of times, marked uncertain: the callers weigh its chance. */
@@ -100,7 +100,7 @@ export function certainly({ text, ...difference }: DifferenceDraft): DifferenceD
   return { ...difference, certain: true, text: withoutSamples(text) };
 }
 
-/** The text without its reason for doubt: the number of samples or of packets, or another way of a load balancer. */
+/** The text without its reason for doubt: the number of samples or of packets, or another path of a load balancer. */
 export function withoutSamples(text: string): string {
   return text
     .replace(/, measured (?:once|\d+)(?: times)?(?: each| and (?:once|\d+ times))$/, '')

@@ -187,7 +187,10 @@ class Attempt {
   }
 }
 
-/** Lines of the `keylog` event, up to TLS 1.2 and of TLS 1.3, that follow once OpenSSL has judged the certificates. */
+/**
+ * Lines of the `keylog` event that appear only after OpenSSL has verified the certificates: up to TLS 1.2, and of TLS
+ * 1.3.
+ */
 const HAS_KEYS = /^(?:CLIENT_RANDOM|SERVER_TRAFFIC_SECRET_0) /;
 
 function noCertificate({ certificates }: ServerFlight): Failure {

@@ -79,7 +79,7 @@ afterAll(async () => {
   for (const stop of stops.toReversed()) await stop();
 });
 
-/** Result of a check after a client of the resolver has asked while the name servers failed. */
+/** Result of a check after another client has queried the resolver while the name servers failed. */
 async function checkAfterFailure(port: number, host: string): Promise<Outcome<typeof dns>> {
   areFailing = true;
   const [failed] = await dig(port, [[host, 'A']]);

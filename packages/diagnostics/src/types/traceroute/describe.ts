@@ -67,7 +67,7 @@ function silenceOf(unanswered: number): string | null {
   return unanswered < 2 ? null : `no answer in the last ${unanswered} rounds`;
 }
 
-/** Titles of the figures: loss, packets, mean, least and greatest time, standard deviation and jitter. */
+/** Titles of the figures: loss, sent packets, mean, minimum and maximum time, standard deviation and jitter. */
 const roundsHead = ['   ', 'Loss%'.padStart(6), ...['Snt', 'Avg', 'Best', 'Wrst', 'StDev', 'Jttr'].map(column)].join(
   ' ',
 );

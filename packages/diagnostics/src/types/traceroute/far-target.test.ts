@@ -27,7 +27,7 @@ async function hopsOfTarget(of: ReturnType<typeof network>, options: object = {}
   return (outcome.hops ?? []).filter(({ ip }) => ip === TARGET).map(({ hop }) => hop);
 }
 
-/** A limit that other probes have used up at first, and then share. */
+/** A rate limit that other probes have used up at first, and then share. */
 const late =
   (first: number, every: number) =>
   (number: number): boolean =>

@@ -118,7 +118,7 @@ describe.each(['udp', 'tcp'] as const)('packets of %s in full size', (protocol) 
     expect(ports.map(({ identifier }) => identifier)).toContain(fullSized(fake, protocol)[0]!.identifier);
   });
 
-  /** Three ways behind the first router, one of which carries packets of up to this size. */
+  /** Three paths behind the first router, one of which carries packets of up to this size. */
   const ways = (seed: number, carried: number, answer: Sizes['answer'] = closed): Network => {
     const next = numbers(seed * 7_919);
     const chosen = new Map<string, number>();

@@ -7,7 +7,7 @@ import { askedFields } from './of-type.ts';
 const IGNORED: ReadonlySet<string> = new Set(['endWithStream', 'screenshot']);
 
 /**
- * Differences between the requests of two checks, except in `IGNORED` options, and in fields that the results show;
+ * Differences between the requests of two checks, except in `IGNORED` options and in fields that the results repeat;
  * none if one request is not known.
  */
 export function askedDifferences(

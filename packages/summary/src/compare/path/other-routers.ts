@@ -3,8 +3,8 @@ import type { Trace } from '../../traceroute/trace.ts';
 import { flowsAt } from './missing-ways.ts';
 
 /**
- * A hop in both searches: the number of its known routers in both together, the number of flows that they answered in
- * each, and whether both have known routers there, but none in common and not the target.
+ * A hop in both searches. `ways`: numbers of known routers in each, added up; `asked`: number of flows that they
+ * answered in each. `isOther`: both searches know routers there, but have none in common, and none is the target.
  */
 interface Hop {
   readonly ways: number;

@@ -85,8 +85,8 @@ function chanceOf(trace: Trace, own: readonly Way[], hop: number): number {
   const isLimited =
     last !== undefined && (probeResult.result.protocol === 'udp' || weightOfLimits([{ trace, routers: [] }]) > 0);
   const alive = ways.filter(({ isReached }) => isReached).flatMap((way) => way.steps);
-  // Leaves out hops that answer a burst and then no more: they answer the flows that come first, whichever way these
-  // go.
+  // Leaves out hops that answer a burst and then no more: they answer the flows that come first, whichever path these
+  // take.
   const answering = alive.filter(
     (step) =>
       !isSilent(step) && step.hop > hop && step.hop < (isLimited ? end : end + 1) && !isLimitLikely(trace, step),

@@ -134,7 +134,10 @@ function tunnels(traces: readonly Trace[]): readonly FindingDraft[] {
   );
 }
 
-/** Finding: the target's replies, and those of a router before it, pass more or fewer hops than the packets. */
+/**
+ * Finding: the target's replies, and those of a router before it, pass more or fewer hops than the packets that they
+ * answer.
+ */
 function waysBack(traces: readonly Trace[]): readonly FindingDraft[] {
   const found = traces.flatMap((trace) => {
     const index = targetIndex(trace);

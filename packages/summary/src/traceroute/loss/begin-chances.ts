@@ -34,7 +34,7 @@ interface Logs {
 /** The logarithms of a chain, for each of `ASSUMPTIONS`. */
 export type ChainLogs = readonly Logs[];
 
-/** Shares of the routers that rate-limit their answers, and their prior probabilities. */
+/** Possible shares of routers that rate-limit their answers, each with its prior probability. */
 const LIMITED = [
   [0.05, 0.4],
   [0.5, 0.3],

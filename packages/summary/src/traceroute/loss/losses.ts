@@ -85,7 +85,7 @@ function carriedOn(places: readonly (readonly Loss[])[]): readonly FindingDraft[
 /** Describes where the loss begins, as far as proved. */
 export function placeText(loss: Loss): string {
   const { after, begin, trace } = loss;
-  // Behind parallel routers the packets may be lost on a way that does not lead to the router that answers.
+  // Behind parallel routers the packets may be lost on a path that does not lead to the router that answers.
   const isForked = (trace.steps.find(({ hop }) => hop === begin.hop - 1)?.routers.length ?? 0) > 1;
   if (isExact(loss) && begin.routers.length < 2 && !isForked) return `at ${stepText(begin)}`;
   const end = isForked ? `hop ${begin.hop}` : routerText(begin);

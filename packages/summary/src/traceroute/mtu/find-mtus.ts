@@ -72,7 +72,7 @@ function ownHole(holes: readonly Trace[]): FindingDraft {
   return buildFinding('path_mtu_black_hole', isTcp ? 'info' : 'warning', resultsOf(holes), text, brief);
 }
 
-/** An answer is as large as its request, so a packet that vanishes may be either. */
+/** An echo reply is as large as its request, so either of them may be the packet that vanishes. */
 const ECHO_HOLE = 'Large echo requests get neither an answer nor an ICMP error, and small ones are answered';
 
 /**

@@ -1,10 +1,12 @@
 import type { TracePacket } from './trace.ts';
 
 /**
- * Hops that need further packets. The silent hop before the end is one if it may be the target's: packets are lost,
- * another flow has found the target nearer, or the only packet sent there cannot distinguish a silent router from a
- * lost packet. So is the silent hop before the nearer target: if the other flow has a router there, the target is where
- * that flow found it. If the TTL that the target quotes gives a silent hop, that hop and the end are compared.
+ * Hops that need further packets, because a silent one may be the target's:
+ *
+ * - If the TTL that the target quotes gives a silent hop: that hop, and the end, to compare both.
+ * - Otherwise, if another flow has found the target nearer: the silent hops directly before both distances.
+ * - Otherwise the silent hop before the end, if packets are lost, or if the only packet sent there cannot distinguish a
+ *   silent router from a lost packet.
  */
 export function doubtfulHops(
   own: readonly TracePacket[],

@@ -150,7 +150,10 @@ export function nextPacket(views: readonly FlowView[]): Wanted | null {
   return best;
 }
 
-/** Packets that are still awaited and whose answers would be informative. */
+/**
+ * Packets still awaited whose answers matter: before the end of their flow, or counted at it; without an end, up to
+ * `scoutsTo`, or with the full TTL.
+ */
 export function awaitedOf(packets: readonly TracePacket[], views: readonly FlowView[]): TracePacket[] {
   return packets.filter((packet) => {
     if (!isAwaited(packet)) return false;

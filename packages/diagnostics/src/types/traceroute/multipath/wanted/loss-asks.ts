@@ -13,7 +13,7 @@ export function lossAsks(packets: readonly TracePacket[]): readonly Ask[] {
   const arrived = limited.filter(({ answer }) => answer?.kind === 'target');
   const known = arrived.at(-1);
   if (known === undefined) return [];
-  // Packets that other flows lost at that hop do not count: their way may end before it.
+  // Packets that other flows lost at that hop do not count: their path may end before it.
   const reaching = new Set(arrived.map((packet) => packet.flow));
   const { flow, ttl } = known;
   const answering = new Set(limited.flatMap((one) => (one.answer?.kind === 'expired' ? [one.ttl] : [])));

@@ -108,8 +108,7 @@ function nextOf(group: readonly Vertex[]): ReadonlySet<string> {
 
 /**
  * True if the silent gap is long enough, or if only the target follows a vertex that is no cloud: the last router is
- * taken to have it on its own link. A router that refuses packets proves no such thing: others may go by another next
- * hop.
+ * taken to have the target on its own link. Not for a router that refuses packets: others may take another next hop.
  */
 function isEnough(vertex: Vertex): boolean {
   if (vertex.silence >= GAP_LIMIT) return true;

@@ -61,12 +61,12 @@ function startOf(vertex: Vertex): Vertex {
   }
 }
 
-/** Maximum number of packets of a slot that are to find whether a rate limit explains its silence. */
+/** Maximum number of packets to a slot to find whether a rate limit explains its silence. */
 const MOST_QUIET = 4;
 
 /**
- * A packet to each silent hop of whose lost packets none was quiet (`quietIn`): routers that rate-limit their answers
- * may have spent them on packets to other hops.
+ * A packet to each silent hop without a quiet packet among the lost ones (`quietIn`): routers that rate-limit their
+ * answers may have spent them on packets to other hops.
  */
 export function quietAsks({ vertices, slots, at, quiet }: Survey): readonly Ask[] {
   const all = [...slots.values()].flatMap((own) => [...own.values()]);

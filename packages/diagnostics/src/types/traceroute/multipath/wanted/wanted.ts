@@ -6,7 +6,7 @@ import type { Ask } from '../survey.ts';
 import { nextAsks } from './next-asks.ts';
 import { scoutAsks } from './scouts.ts';
 
-/** Once less time than this is left, ways that seem to be dead are tested before further ones are searched. */
+/** Remaining time below which paths that seem dead are tested before further ones are searched, milliseconds. */
 const DEAD_END_MS = 10_000;
 
 /**

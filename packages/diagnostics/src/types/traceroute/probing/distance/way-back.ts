@@ -14,9 +14,9 @@ const FIRST_TTLS = [64, 128, 255] as const;
  * Finds a nearer hop of the target than `end`, the lowest TTL that it answered. The TTL of its replies, compared with
  * those of the last routers, must place it at a hop behind the last router. Packets to hops before `end` and to the
  * target itself must have been lost, and chance must explain the silence before `end`, or the silent hops must be too
- * many. Null if one of these is not so.
+ * many. Null if one of these conditions fails.
  *
- * @param lastExpired highest TTL of the flow that ran out at a router
+ * @param lastExpired highest TTL of the flow that expired at a router
  * @param packets those of all flows
  */
 export function nearerByWayBack(
