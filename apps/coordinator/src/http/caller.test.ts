@@ -282,7 +282,7 @@ describe('the secret of a key', () => {
 
     for (const [path, body] of bodies) {
       const { status, json } = await edge.ask('/check', post(body));
-      const message = 'has an API key, which belongs into the Authorization header';
+      const message = 'has an API key, which belongs in the Authorization header';
       expect([status, json]).toMatchObject([400, { errors: [{ path, message }] }]);
     }
     expect(edge.created).toEqual([]);

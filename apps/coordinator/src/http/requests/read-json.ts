@@ -70,7 +70,7 @@ function readBody(request: Request): Promise<Buffer> {
 }
 
 /** Message about a field or parameter with an API key. */
-export const HAS_API_KEY = 'has an API key, which belongs into the Authorization header';
+export const HAS_API_KEY = 'has an API key, which belongs in the Authorization header';
 
 function tooLarge(): HttpProblem {
   return new HttpProblem('payload-too-large', `The body is larger than ${MAX_BODY_BYTES} bytes.`);
