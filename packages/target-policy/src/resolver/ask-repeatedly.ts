@@ -12,7 +12,7 @@ export type Question = Omit<Query, 'id'>;
 const AGAIN_MS = 500;
 
 /**
- * Sends a question to a server, and again while there is no answer about the name. Never rejects. EDNS provides large
+ * Sends a query to a server, and again while there is no answer about the name. Never rejects. EDNS provides large
  * answers and extended errors; some servers, forwarders and firewalls drop such a query, fail, refuse, or answer
  * garbage (RFC 6891 section 7). So the query is also sent without EDNS if there is no quick answer, or none about the
  * name. Packets get lost: while there is no answer it is sent again, in turn with EDNS and without.

@@ -7,7 +7,7 @@ import { askServer, type ResolverAddress } from './stub-transport.ts';
 
 /** Distinguishes a resolver that answers nothing from one that answers every question except that about the name. */
 export interface ControlQuestion {
-  /** Called when a server is asked about the name; the control question follows if there is no answer for some time. */
+  /** Called when a server is asked about the name; the control query follows if there is no answer for some time. */
   readonly watch: (server: ResolverAddress) => void;
   /** True if a server answered the control question, and had the time to answer the one about the name. */
   readonly isAnswered: () => boolean;
@@ -25,11 +25,11 @@ export interface ControlQuestion {
 const [UNTIL_SENT, LEAST] = [2 / 3, 4 / 3] as const;
 
 /**
- * Asks for a made-up name in the same top-level domain, whose servers are probably up. The question requests
- * signatures, which reveal an answer that the resolver derives from its cache (RFC 8198).
+ * Asks for a made-up name in the same top-level domain, whose servers are probably up. The query requests signatures,
+ * which reveal an answer that the resolver derives from its cache (RFC 8198).
  *
  * @param timeoutMs first wait for a server
- * @param signal aborts when the question about the name is over
+ * @param signal aborts when the query about the name is over
  */
 export function createControlQuestion(
   about: Omit<Query, 'id'>,

@@ -9,8 +9,8 @@ import { prepareQuery, type Answer, type NameServer, type PreparedQuery } from '
 import { checkValidation } from './validation.ts';
 
 /**
- * Queries one resolver after another until an answer is final (`isFinal`). If none is, a question about another name
- * shows whether a resolver fails, or is silent, for this name only.
+ * Queries one resolver after another until an answer is final (`isFinal`). If none is, a query about another name shows
+ * whether a resolver fails, or is silent, for this name only.
  *
  * @param uncheckedMs time for each group of additional queries about validation; half of it for those about another
  *   name
@@ -56,7 +56,7 @@ function isSilent({ failure, mismatched = 0 }: AskedResolver): boolean {
   return failure?.code === 'timed_out' && failure.phase === 'response' && mismatched === 0;
 }
 
-/** Waits in milliseconds after each of four more transmissions of the question about the name. */
+/** Waits in milliseconds after each of four more transmissions of the query about the name. */
 const AGAIN_MS = [300, 300, 300, 300];
 
 type AskOthers = (servers: readonly NameServer[]) => Promise<readonly AskedOther[]>;
@@ -107,7 +107,7 @@ interface AskedOther {
 }
 
 /**
- * Asks resolvers for a made-up name in the same top-level domain, whose servers rarely fail. The question requests
+ * Asks resolvers for a made-up name in the same top-level domain, whose servers rarely fail. The query requests
  * signatures, which reveal an answer that a resolver derives from its cache (RFC 8198).
  *
  * @returns nothing without RD, after an abort, and if there is no such name

@@ -54,7 +54,7 @@ const usualWaits: DnsWaits = {
 /** A trace starts at the root servers, on the default port. */
 const fromTheRoot: TraceStart = { servers: rootHints, port: 53 };
 
-/** Asks a resolver one question and returns every section of the answer, or follows the delegations from the root. */
+/** Sends a resolver one query and returns every section of the answer, or follows the delegations from the root. */
 export async function runDns(
   params: DnsParams,
   context: DiagnosticContext<Dns>,

@@ -53,7 +53,7 @@ const CACHED_FAILURE_MS = 1_200;
  * data exists, and validation fails (RFC 4035 section 3.2.2). An extended error with another cause is believed, because
  * under CD a resolver may answer from its cache.
  *
- * A resolver caches SERVFAIL (RFC 9520), so repeating the question does not exclude a failure of name servers that has
+ * A resolver caches SERVFAIL (RFC 9520), so repeating the query does not exclude a failure of name servers that has
  * passed. Without an extended error of DNSSEC, signed data is asked for again after the usual time of such a cache;
  * unsigned data fails validation only with its whole zone, so a made-up name below it is asked for, which no cache has.
  */
@@ -111,7 +111,7 @@ async function failsFor(
 
 /**
  * True if the resolver fails validation for the root too, on whose signatures all validation depends: its clock may be
- * wrong by weeks, or its trust anchor outdated. The question is about a made-up top-level domain.
+ * wrong by weeks, or its trust anchor outdated. The query is about a made-up top-level domain.
  */
 function failsForRoot(
   server: NameServer,

@@ -26,7 +26,7 @@ export function doubtfulLinks(survey: Survey): Links {
 
 /**
  * The vertices from which links are doubtful. Behind a per-packet balancer a single router at a hop seems to prove
- * links, but if packets to that hop were lost, a silent router may be there too. And if all known ways to a vertex
+ * links, but if packets to that hop were lost, a silent router may be there too. And if all known paths to a vertex
  * begin at unknown or unclear vertices, a per-packet balancer may have chosen among them.
  */
 function doubtfulIn(survey: Survey, isUnclear: (vertex: Vertex) => boolean): ReadonlySet<Vertex> {
