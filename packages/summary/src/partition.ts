@@ -137,9 +137,9 @@ export function goesRound({ loop }: SparseResultOf<'traceroute'>): boolean {
   return loop !== null && loop !== undefined;
 }
 
-/** True if the target answered the echo requests that accompany a trace, but none of the trace's packets. */
-export function answersEchoAlone({ reached, echo }: SparseResultOf<'traceroute'>): boolean {
-  return reached !== true && (echo?.received ?? 0) > 0;
+/** True if the target answered echo requests that accompany or follow a trace, but none of the trace's packets. */
+export function answersEchoAlone({ reached, echo, ordinary }: SparseResultOf<'traceroute'>): boolean {
+  return reached !== true && (echo?.received ?? 0) + (ordinary?.received ?? 0) > 0;
 }
 
 /** True for a trace whose requested size did not pass a link of the path: that says nothing about the target. */

@@ -52,3 +52,30 @@ describe('a trace that ends on its way while the target answers its echo request
     expect(textOf(summary, 'path_cut')).toContain('or it limits its answers');
   });
 });
+
+describe('a trace to which only ordinary echo requests after it were answered', () => {
+  const silentTo = (received: number) =>
+    summaryOf('traceroute', {
+      'fra-1': trace([access, silence, silence], {
+        stopReason: 'gap_limit',
+        dscp: 46,
+        echo: { sent: 5, received: 0 },
+        ordinary: { sent: 3, received },
+        fullTtl: { rtts: [null, null, null, null, null, null], icmp: null },
+      }),
+    });
+
+  it('makes the target degraded, and names the DSCP', () => {
+    const summary = silentTo(1);
+
+    expect(summary.verdict).toBe('degraded');
+    expect(summary.headline).toContain('but packets with DSCP 46 get no answer');
+    expect(textOf(summary, 'path_cut')).toBe(
+      'Nothing answers the packets with DSCP 46 of fra-1 from beyond hop 1, and the target answers ordinary echo requests, sent after them: a router, a filter or the target drops such packets, or it limits its answers.',
+    );
+  });
+
+  it('is down if those were not answered either', () => {
+    expect(silentTo(0).verdict).toBe('down');
+  });
+});

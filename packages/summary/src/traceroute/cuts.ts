@@ -4,6 +4,7 @@ import { endsOnWay } from '../ends-on-way.ts';
 import { answersEchoAlone } from '../partition.ts';
 import { listed, naming } from '../words.ts';
 import { endReason, grouped, lastAnswer, probeResults } from './end-reason.ts';
+import { chosenText } from './mtu/chosen-packets.ts';
 import { findSizeCuts, isCutBySize } from './mtu/size-cut.ts';
 import { joinedPlaces } from './steps/places.ts';
 import { forkOf, routersPassed } from './stops.ts';
@@ -28,8 +29,10 @@ export function unheard(traces: readonly Trace[]): readonly FindingDraft[] {
 /** Findings about traces whose end is `cut`: no evidence about the last router seen. */
 export function cuts(traces: readonly Trace[]): readonly FindingDraft[] {
   const cut = traces.filter((trace) => endReason(trace) === 'cut');
-  const byEcho = cut.filter((trace) => answersEchoAlone(trace.probeResult.result) && !isCutBySize(trace));
-  const others = cut.filter((trace) => !byEcho.includes(trace) && !isCutBySize(trace));
+  const rest = cut.filter((trace) => !isCutBySize(trace));
+  const byChoice = rest.filter(isCutByChoice);
+  const byEcho = rest.filter((trace) => answersEchoAlone(trace.probeResult.result) && !byChoice.includes(trace));
+  const others = rest.filter((trace) => !byEcho.includes(trace) && !byChoice.includes(trace));
   const sameTarget = ({ target }: Trace): readonly TraceResult[] =>
     probeResults(traces.filter((trace) => trace.target === target));
   const ended = byEcho.filter((trace) => endsOnWay(trace.probeResult.result, sameTarget(trace)));
@@ -37,6 +40,7 @@ export function cuts(traces: readonly Trace[]): readonly FindingDraft[] {
   const isShared = (trace: Trace): boolean => answersSome(sameTarget(trace));
   return [
     ...findSizeCuts(cut),
+    ...ordinaryAlone(byChoice),
     ...endedWays(ended, routersPassed(traces)),
     ...echoAlone(
       unclear.filter((trace) => !isShared(trace)),
@@ -98,6 +102,24 @@ function endedWays(traces: readonly Trace[], passed: ReadonlySet<string>): reado
     const text = `Nothing answers the ${protocol?.toUpperCase() ?? ''} packets of ${who} from beyond ${listed(where, 3)}, while the target answers ${asked}. Packets of other probes pass ${listed(forks, 3)} too, go on by other routers, get answers of the hops behind, and reach the target: one of several parallel ways is broken, or a filter there drops these packets.`;
     const brief = `the way from ${who} ends at ${where[0]!}`;
     return buildFinding('path_cut', 'warning', probeResults(own), text, brief);
+  });
+}
+
+/** True if the target answered ordinary echo requests after the trace, and none with its size or DSCP. */
+function isCutByChoice({ probeResult: { result } }: Trace): boolean {
+  return result.reached !== true && (result.echo?.received ?? 0) === 0 && (result.ordinary?.received ?? 0) > 0;
+}
+
+/** Findings: the target answers ordinary echo requests, and no packet with the size or DSCP of the trace. */
+function ordinaryAlone(traces: readonly Trace[]): readonly FindingDraft[] {
+  return grouped(traces, (trace) => chosenText(trace.probeResult.result)).map((own) => {
+    const { protocol = 'icmp' } = own[0]!.probeResult.result;
+    const packets = `packets${chosenText(own[0]!.probeResult.result)}`;
+    const hops = lastHops(own.filter((trace) => !isUnseen(trace)));
+    const beyond = hops === '' ? '' : ` from beyond hop ${hops}`;
+    const why = protocol === 'icmp' ? '' : ` or drops ${protocol.toUpperCase()}`;
+    const text = `Nothing answers the ${packets} of ${naming(probeResults(own))}${beyond}, and the target answers ordinary echo requests, sent after them: a router, a filter or the target drops such packets${why}, or it limits its answers.`;
+    return buildFinding('path_cut', 'warning', probeResults(own), text, `${packets} get no answer`);
   });
 }
 

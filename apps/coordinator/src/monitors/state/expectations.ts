@@ -14,7 +14,7 @@ interface Measured extends MeasuredCertificates, MeasuredAnswers {
   /** State of a port. */
   readonly state?: string;
   readonly stalled?: number;
-  /** Of a ping: ordinary packets after those of the check, to which nothing came back. */
+  /** Of a ping or traceroute: ordinary packets after those of the check, to which nothing came back. */
   readonly ordinary?: { readonly received: number };
   readonly error?: Failure | null;
 }
@@ -68,7 +68,7 @@ function reasonsOf(measured: Measured, evidence: Evidence | undefined, expectati
   const isStatusAlone = status !== undefined && measured.error?.code === 'http_status';
   // A body that is unfinished or cannot be decoded is a failure here, although the summary may count it as an answer.
   const isUnfinished = ['http_body_unfinished', 'http_decode_failed'].includes(measured.error?.code ?? '');
-  // The target is up for the summary, but not for pings of the size or DSCP that the monitor sends.
+  // The target is up for the summary, but not for packets of the size or DSCP that the monitor sends.
   const isOrdinaryAlone = (measured.ordinary?.received ?? 0) > 0;
   if (isUnfinished || isOrdinaryAlone || (!answers && !isStatusAlone)) return [failureOf(measured, evidence)];
   return [

@@ -13,7 +13,7 @@ import {
 } from '@vantage/contract';
 
 import { withNetworks } from './annotate.ts';
-import { headerErrors, headerOptions, headerResults } from './options/header-options.ts';
+import { headerErrors, headerOptions, headerResults, ordinaryPackets } from './options/header-options.ts';
 import { echoSchema, flowPathSchema, fullTtlSchema, hopSchema, stopReasonSchema } from './result-fields.ts';
 import { mtuResults } from './options/mtu-results.ts';
 import { multipathSchema } from './multipath-fields.ts';
@@ -28,7 +28,7 @@ import {
   queriesErrors,
   wantsAllFlows,
 } from './options/packet-counts.ts';
-import { MAX_SPACED_PACKETS, spacedMs, spacedResults, TRACE_MS } from './options/spaced-results.ts';
+import { MAX_SPACED_PACKETS, msAfter, spacedResults, TRACE_MS } from './options/spaced-results.ts';
 import { roundErrors, roundOptions, roundResults } from './options/round-options.ts';
 
 /**
@@ -143,10 +143,11 @@ export const traceroute = defineCheckType({
     const packets = traced + ofRounds;
     const isFull = options.protocol !== 'icmp' && options.size === undefined;
     const large = forMtu + (isFull ? Math.max(0, Math.min(MAX_FULL_SIZE_PACKETS, most - packets - forMtu)) : 0);
-    const bytes = 2 * (packets * Math.max(PACKET_BYTES, size) + large * MAX_MTU_BYTES);
-    return trafficOverFamilies(options, { packets: packets + large, bytes });
+    const ordinary = ordinaryPackets(options, most - packets - large);
+    const bytes = 2 * (packets * Math.max(PACKET_BYTES, size) + large * MAX_MTU_BYTES + ordinary * PACKET_BYTES);
+    return trafficOverFamilies(options, { packets: packets + large + ordinary, bytes });
   },
-  budgetMs: ({ options }) => TRACE_MS + (options.rounds ?? 0) * 1_000 + spacedMs(options),
+  budgetMs: ({ options }) => TRACE_MS + (options.rounds ?? 0) * 1_000 + msAfter(options),
   inputRules: [
     ({ options }) => packetErrors(options),
     ({ options }) => queriesErrors(options),

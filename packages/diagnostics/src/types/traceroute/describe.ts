@@ -17,6 +17,7 @@ export const description: Description<typeof traceroute> = {
     reached === false && (echo?.received ?? 0) > 0
       ? `the target answers ${protocol === 'icmp' ? 'other ' : ''}echo requests`
       : undefined,
+    (others.ordinary?.received ?? 0) > 0 ? 'the target answers ordinary pings' : undefined,
     told(pathMtu, (mtu) => `MTU ${mtu}`),
     told(mtuBlackHole, (bytes) => `echo requests from ${bytes} bytes on get no answer`),
     told(spacedLoss(others.spaced)),

@@ -79,6 +79,29 @@ describe('the packets of a traceroute', () => {
     expect(requests.map(({ header }) => header?.dscp)).toEqual([46, 46, 46]);
   });
 
+  it.each<[string, Parameters<typeof traceOver>[1], (sent: FakeSent) => boolean]>([
+    ['a DSCP', { dscp: 46 }, ({ header }) => header?.dscp === 46],
+    ['a DSCP by udp', { protocol: 'udp', dscp: 46 }, ({ header }) => header?.dscp === 46],
+    ['a small size', { size: 400 }, ({ packet }) => packet.length > 100],
+  ])('are followed by ordinary echo requests if the path drops packets with %s', async (_what, options, isDropped) => {
+    const network = path(4, (sent) => (isDropped(sent) && sent.ttl > 2 ? [] : undefined));
+    const { outcome } = await traceOver(network, options, { inTime: true });
+
+    expect(outcome).toMatchObject({ result: 'timeout', reached: false, ordinary: { sent: 1, received: 1 } });
+    expect(outcome.echo?.received ?? 0).toBe(0);
+  });
+
+  it('are followed by ordinary ones only if their size or DSCP may be the cause of silence', async () => {
+    const deaf = (sent: FakeSent): readonly FakeAnswer[] => (sent.ttl > 2 ? [] : [expired(sent, router(sent.ttl))]);
+    const outcomes = [
+      await traceOver(deaf, {}, { inTime: true }),
+      await traceOver(path(3), { dscp: 46 }, { inTime: true }),
+      await traceOver(deaf, { dscp: 46 }, { inTime: true }),
+    ];
+
+    expect(outcomes.map(({ outcome }) => outcome.ordinary)).toEqual([undefined, undefined, { sent: 3, received: 0 }]);
+  });
+
   it('have no such fields in the result if none were asked for', async () => {
     const { outcome } = await traceOver(path(3));
 

@@ -9,7 +9,7 @@ import { targetAnswers } from './hops/target-answers.ts';
 import type { mtuSearch } from './mtu/mtu-search.ts';
 import { isDoubtfulInSearch } from './hops/doubt.ts';
 import { searchPaths } from './multipath/search.ts';
-import { MAX_SPACED_PACKETS, spacedMs, TRACE_MS } from './options/spaced-results.ts';
+import { MAX_SPACED_PACKETS, msAfter, TRACE_MS } from './options/spaced-results.ts';
 import type { openFlows } from './probing/open-flows.ts';
 import type { joinTraces } from './probing/other-traces.ts';
 import { ECHO_REQUESTS } from './probing/port-filter.ts';
@@ -38,8 +38,8 @@ export function planOf(
   remainingMs: number,
 ): TracePlan {
   const { protocol, firstHop, maxHops, queries, rounds, isOfAllFlows, mostPackets } = options;
-  // A coordinator of an earlier release sets a deadline without the time for the groups.
-  const reservedMs = Math.min(spacedMs(options), Math.max(0, remainingMs - TRACE_MS));
+  // A coordinator of an earlier release sets a deadline without the time for packets after the trace.
+  const reservedMs = Math.min(msAfter(options), Math.max(0, remainingMs - TRACE_MS));
   const roundsMs = rounds === undefined ? 0 : rounds * ROUND_MS + MAX_WAIT_MS;
   return {
     flows,

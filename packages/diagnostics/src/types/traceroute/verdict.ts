@@ -27,6 +27,11 @@ export function verdict(
   return { result: outcomeOf(error), rt: null, error, reached, loop };
 }
 
+/** True if the path ends in silence: neither the target nor an ICMP error answers the packets. */
+export function isUnanswered(trace: Trace, protocol: 'icmp' | 'udp' | 'tcp'): boolean {
+  return trace.failure === null && !isReached(trace) && refusalOf(trace, protocol) === null;
+}
+
 function failureOf(
   trace: Trace,
   protocol: 'icmp' | 'udp' | 'tcp',

@@ -80,7 +80,7 @@ const brokenReasons: ReadonlySet<string> = new Set(['silent', 'refused', 'loop']
  * requests.
  */
 function isFiltered({ end, probeResult: { result } }: Broken): boolean {
-  return end === 'cut' && answersEchoAlone(result) && result.protocol !== 'icmp';
+  return end === 'cut' && (result.echo?.received ?? 0) > 0 && answersEchoAlone(result) && result.protocol !== 'icmp';
 }
 
 function filterText(broken: readonly Broken[]): string {

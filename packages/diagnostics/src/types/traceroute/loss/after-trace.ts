@@ -2,6 +2,9 @@ import type { DiagnosticContext, Outcome } from '../../../diagnostic.ts';
 import type { PacketSockets } from '../../../sockets/packet-socket.ts';
 import { MAX_MTU_PACKETS, type traceroute } from '../contract.ts';
 import { sendSpaced } from './spaced-packets.ts';
+import { isExtraordinary, ORDINARY_ECHO } from '../options/header-options.ts';
+import { ordinaryEcho } from '../mtu/ordinary-echo.ts';
+import { isUnanswered } from '../verdict.ts';
 import { sizeFields } from '../mtu/size-fields.ts';
 import { ECHO_REQUESTS } from '../probing/port-filter.ts';
 import { NAMES_MS, RESERVE_MS } from '../trace-with-mtu.ts';
@@ -21,6 +24,7 @@ export async function fieldsAfter(
   packets: PacketSockets,
   context: Context,
 ): Promise<Partial<Outcome<typeof traceroute>>> {
+  const target = { address: flows.destination, family: flows.family };
   const left = options.mostPackets - trace.packets.length - MAX_MTU_PACKETS - ECHO_REQUESTS;
   const isAsked = trace.failure === null && trace.isAbandoned !== true;
   const remainingMs = (): number => context.remainingMs() - NAMES_MS - RESERVE_MS;
@@ -29,5 +33,13 @@ export async function fieldsAfter(
   const asking = { ...flows, caughtUp: () => packets.sourceFor(flows.destination) };
   const spaced = isAsked ? await sendSpaced(trace, asking, limits) : null;
   const sizes = await sizeFields(trace, mtu, flows, { options, spent: spaced?.sent ?? 0 }, packets, context);
-  return { ...sizes, ...(spaced !== null && { spaced }) };
+  const sent = trace.packets.length + (mtu.echo()?.sent ?? 0) + (spaced?.sent ?? 0);
+  const isSilent = isAsked && isUnanswered(trace, options.protocol) && (mtu.echo()?.received ?? 0) === 0;
+  // As many packets again may have gone to a filter of the port.
+  const hasRoom = options.mostPackets - sent >= ECHO_REQUESTS + ORDINARY_ECHO.count;
+  const ordinary =
+    isSilent && hasRoom && isExtraordinary(options)
+      ? await ordinaryEcho(target, packets, { signal, remainingMs: context.remainingMs })
+      : null;
+  return { ...sizes, ...(spaced !== null && { spaced }), ...(ordinary !== null && { ordinary }) };
 }

@@ -15,7 +15,7 @@ const [ECHO_BYTES, COOKIE_BYTES] = [8, 8];
 /** Sends an echo request of this size, IP header included, that no router may fragment, and awaits its answer. */
 export function tryBytes(
   socket: SharedSocket,
-  { family, address }: Target,
+  { family, address }: Pick<Target, 'family' | 'address'>,
   sequence: number,
   bytes: number,
   waitMs: () => number,

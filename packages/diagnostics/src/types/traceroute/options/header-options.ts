@@ -33,6 +33,22 @@ export const headerOptions = {
   ),
 };
 
+/**
+ * Echo requests without these options for targets that are silent to all packets with them; `budgetMs` is the time that
+ * the check gets for them.
+ */
+export const ORDINARY_ECHO = { count: 3, budgetMs: 3_000 } as const;
+
+/** True if the size or DSCP of the packets may keep them from the target. */
+export function isExtraordinary({ size, dscp = 0 }: Pick<Asked, 'size' | 'dscp'>): boolean {
+  return size !== undefined || dscp !== 0;
+}
+
+/** Ordinary echo requests that may follow a trace, if this number of packets is left. */
+export function ordinaryPackets(options: Pick<Asked, 'size' | 'dscp'>, left: number): number {
+  return isExtraordinary(options) ? Math.max(0, Math.min(ORDINARY_ECHO.count, left)) : 0;
+}
+
 const asked = 'absent if it was not requested, and from an agent that does not know the option.';
 
 /** Result fields: the header options that the agent applied. */
@@ -41,6 +57,19 @@ export const headerResults = {
   size: Type.Integer({ minimum: 128, maximum: 1_500, description: `Bytes of each packet; ${asked}` }),
   dscp: Type.Integer({ minimum: 0, maximum: 63, description: `DSCP of the packets; ${asked}` }),
   sourcePort: Type.Integer({ minimum: 1_024, maximum: 65_535, description: `Of the first flow; ${asked}` }),
+  ordinary: Type.Object(
+    {
+      sent: Type.Integer({ minimum: 1, maximum: ORDINARY_ECHO.count, description: 'Echo requests sent.' }),
+      received: Type.Integer({ minimum: 0, maximum: ORDINARY_ECHO.count, description: 'Those that were answered.' }),
+    },
+    {
+      additionalProperties: false,
+      description:
+        'Echo requests of 56 bytes of payload without DSCP, until one is answered, if the trace has a `size` or `dscp` and ' +
+        'neither its packets nor those of `echo` got an answer of the target: a reply proves that the target is up. Absent if ' +
+        'none were needed, or packets or time did not suffice.',
+    },
+  ),
 };
 
 interface Asked {
@@ -50,6 +79,7 @@ interface Asked {
   readonly flows: number | 'all';
   readonly firstHop?: number | undefined;
   readonly size?: number | undefined;
+  readonly dscp?: number | undefined;
   readonly sourcePort?: number | undefined;
 }
 

@@ -1,5 +1,6 @@
 import { durationSchema, nullable, Type, type Static } from '@vantage/contract';
 
+import { isExtraordinary, ORDINARY_ECHO } from './header-options.ts';
 import { wantsAllFlows } from './packet-counts.ts';
 
 /** Number of packets in a group, which are sent together, and maximum number of groups. */
@@ -69,6 +70,11 @@ export function hasSpacedTime(options: Asked): boolean {
 }
 
 /** Extra time for these packets at the end of the check. */
-export function spacedMs(options: Asked): number {
+function spacedMs(options: Asked): number {
   return hasSpacedTime(options) ? SPACED_MS : 0;
+}
+
+/** Time that a check gets for packets after the trace, milliseconds. */
+export function msAfter(options: Asked & Parameters<typeof isExtraordinary>[0]): number {
+  return spacedMs(options) + (isExtraordinary(options) ? ORDINARY_ECHO.budgetMs : 0);
 }
