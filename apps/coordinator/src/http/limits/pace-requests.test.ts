@@ -3,7 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 
 import { describe, expect, it } from '@jest/globals';
 
-import { arrivalOf, isOverdue, PER_TURN, paceRequests } from './pace-requests.ts';
+import { arrivalOf, isOverdue, OVERDUE_PER_TURN, PER_TURN, paceRequests } from './pace-requests.ts';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -22,19 +22,21 @@ function startPace() {
     () => clock.nowMs,
   );
   const sockets = new Map<string, { destroyed: boolean }>();
+  const send = (method: string, urls: readonly string[]): void => {
+    for (const url of urls) {
+      const socket = { destroyed: false };
+      sockets.set(url, socket);
+      listener({ method, url, socket } as unknown as IncomingMessage, {} as ServerResponse);
+    }
+  };
   return {
     passed,
     arrivals,
     clock,
     accepted: () => server.emit('connection'),
     sockets,
-    ask: (...names: readonly string[]): void => {
-      for (const url of names) {
-        const socket = { destroyed: false };
-        sockets.set(url, socket);
-        listener({ url, socket } as unknown as IncomingMessage, {} as ServerResponse);
-      }
-    },
+    ask: (...urls: readonly string[]): void => send('POST', urls),
+    read: (...urls: readonly string[]): void => send('GET', urls),
   };
 }
 
@@ -93,7 +95,7 @@ describe('requests that arrive in one turn of the event loop', () => {
   });
 });
 
-describe('a queue of requests', () => {
+describe('a queue of POST requests', () => {
   /** Offers one request more in each turn than are passed on. */
   async function offerTooMany(pace: ReturnType<typeof startPace>, turns: number, turnMs: number): Promise<void> {
     pace.ask(...names(0, 2 * PER_TURN));
@@ -138,4 +140,51 @@ describe('a queue of requests', () => {
     await offerTooMany(pace, 20, 40);
     expect(pace.passed.slice(before).filter((name) => name.endsWith('!'))).toEqual([]);
   });
+
+  it('has no overdue requests if a burst takes seconds, but those that arrive later can be', async () => {
+    const pace = startPace();
+    pace.ask(...names(0, 50 * PER_TURN));
+    for (let turns = 0; turns < 50; turns += 1) {
+      pace.clock.nowMs += 80;
+      await turn();
+      if (turns === 40) pace.ask(...names(1000, 1000 + OVERDUE_PER_TURN));
+    }
+    const isLater = (name: string): boolean => name.startsWith('r10');
+    expect(pace.passed.filter((name) => name.endsWith('!') && !isLater(name))).toEqual([]);
+    expect(pace.passed.filter((name) => name.endsWith('!') && isLater(name))).toHaveLength(OVERDUE_PER_TURN);
+  });
+
+  it('that is large has few overdue requests in a turn, so that others begin', async () => {
+    const pace = startPace();
+    pace.ask(...names(0, 1_000));
+    for (let turns = 0; turns < 40; turns += 1) await turn();
+    pace.clock.nowMs += 60_000;
+    pace.ask(...names(2_000, 2_000 + PER_TURN));
+    const before = pace.passed.length;
+    await turn();
+    const begun = names(2_000, 2_000 + PER_TURN);
+    expect(pace.passed.slice(before + OVERDUE_PER_TURN)).toEqual(begun);
+    expect(pace.passed.slice(before, before + OVERDUE_PER_TURN).every((name) => name.endsWith('!'))).toBe(true);
+  });
+
+  it('delays no other requests, which are never overdue', async () => {
+    const pace = startPace();
+    pace.ask(...names(0, 1_000));
+    for (let turns = 0; turns < 40; turns += 1) await turn();
+    pace.clock.nowMs += 60_000;
+    pace.read(...names(3_000, 3_000 + PER_TURN));
+    const before = pace.passed.length;
+    for (let turns = 0; turns < 2; turns += 1) await turn();
+    expect(pace.passed.slice(before)).toEqual(expect.arrayContaining([...names(3_000, 3_000 + PER_TURN)]));
+  });
+});
+
+it('begins few reads in a turn, however long they have waited', async () => {
+  const pace = startPace();
+  pace.read(...names(0, 1_000));
+  for (let turns = 0; turns < 40; turns += 1) await turn();
+  pace.clock.nowMs += 60_000;
+  const before = pace.passed.length;
+  await turn();
+  expect(pace.passed.slice(before)).toEqual(names(before, before + PER_TURN));
 });

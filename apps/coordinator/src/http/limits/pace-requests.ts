@@ -2,13 +2,16 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 
 /** Requests that begin in one turn of the event loop. */
 export const PER_TURN = 8;
+/** Overdue requests, which are refused, in one turn: with more, refusals would use the time of what is accepted. */
+export const OVERDUE_PER_TURN = 16;
 /** Most turns in succession in which waiting requests give way to connections that are being accepted. */
 const MOST_ACCEPTING = 256;
-/** A queue that was not empty for this time, and for this number of turns, is no burst. */
+/** What arrives at a queue that was not empty for this time, and for this number of turns, belongs to no burst. */
 const STANDING_MS = 1_000;
 const STANDING_TURNS = 32;
-/** Wait of a request in such a queue after which it is overdue. */
+/** Wait after which such a request is overdue, and one of a burst. */
 const OVERDUE_MS = 100;
+const BURST_OVERDUE_MS = 5_000;
 
 const overdue = Symbol('overdue');
 const arrival = Symbol('arrival');
@@ -16,9 +19,9 @@ const arrival = Symbol('arrival');
 type Paced = IncomingMessage & { [overdue]?: true; [arrival]?: number };
 
 /**
- * Passes on `PER_TURN` requests in each turn of the event loop, and the rest in later turns, in order. Node accepts only
- * one connection in a turn: in turns with all requests that have arrived, new clients would wait for seconds, unnoticed
- * by the process. What waits here can be refused.
+ * Passes on `PER_TURN` requests in each turn of the event loop, and the rest in later turns. Node accepts only one
+ * connection in a turn: in turns with all requests that have arrived, new clients would wait for seconds, unnoticed by
+ * the process. POST requests, which can be refused, wait in a separate queue; if both have requests, each gets half.
  *
  * @param server notes its connections
  * @param listener called at once as long as the process keeps up
@@ -34,7 +37,7 @@ export function paceRequests(
   return queue.take;
 }
 
-/** True if the request has waited too long in a queue that does not become empty: the process is overloaded. */
+/** True if the POST request has waited too long in a queue that does not become empty: the process is overloaded. */
 export function isOverdue(request: IncomingMessage): boolean {
   return (request as Paced)[overdue] === true;
 }
@@ -51,19 +54,20 @@ export function arrivalOf(request: IncomingMessage): number {
 interface Waiting {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly since: number;
+  readonly overdueAt: number;
 }
 
 class RequestQueue {
   private readonly listener: RequestListener;
   private readonly nowMs: () => number;
-  private readonly waiting: Waiting[] = [];
+  private posts: Waiting[] = [];
+  private readonly others: Waiting[] = [];
   /** Requests passed on in this turn. */
   private begun = 0;
   private hasAccepted = false;
   private turnsAccepting = 0;
   private isTurnExpected = false;
-  /** Time at which the first request of the queue had to wait, and the turns since. */
+  /** Time at which the first of `posts` had to wait, and the turns since. */
   private standsSince = 0;
   private turnsStanding = 0;
 
@@ -79,18 +83,20 @@ class RequestQueue {
 
   readonly take: RequestListener = (request, response) => {
     this.expectTurn();
-    if (this.waiting.length === 0 && this.begun < PER_TURN) {
+    const queue = request.method === 'POST' ? this.posts : this.others;
+    if (queue.length === 0 && this.begun < PER_TURN) {
       this.begun += 1;
       this.listener(request, response);
       return;
     }
     const since = this.nowMs();
-    if (this.waiting.length === 0) {
+    if (queue === this.posts && queue.length === 0) {
       this.standsSince = since;
       this.turnsStanding = 0;
     }
     (request as Paced)[arrival] = since;
-    this.waiting.push({ request, response, since });
+    const overdueAt = since + (this.isStanding(since) ? OVERDUE_MS : BURST_OVERDUE_MS);
+    queue.push({ request, response, overdueAt });
   };
 
   private expectTurn(): void {
@@ -103,31 +109,64 @@ class RequestQueue {
   }
 
   private nextTurn(): void {
-    const givesWay = this.hasAccepted && this.turnsAccepting < MOST_ACCEPTING && this.waiting.length > 0;
+    const givesWay = this.hasAccepted && this.turnsAccepting < MOST_ACCEPTING && this.areWaiting();
     this.hasAccepted = false;
     this.turnsAccepting = givesWay ? this.turnsAccepting + 1 : 0;
     if (!givesWay) {
       this.begun = 0;
-      this.passOn();
+      this.passOnOthers(Math.max(PER_TURN / 2, PER_TURN - this.posts.length));
+      this.passOnPosts();
     }
-    if (this.waiting.length > 0) this.expectTurn();
+    if (this.areWaiting()) this.expectTurn();
   }
 
-  /** Passes on the overdue requests, which cost little, and `PER_TURN` others. */
-  private passOn(): void {
+  private areWaiting(): boolean {
+    return this.posts.length + this.others.length > 0;
+  }
+
+  private isStanding(now: number): boolean {
+    return now - this.standsSince > STANDING_MS && this.turnsStanding > STANDING_TURNS;
+  }
+
+  private passOnOthers(most: number): void {
+    let taken = 0;
+    const next: Waiting[] = [];
+    for (const other of this.others) {
+      if (next.length >= most) break;
+      taken += 1;
+      if (!hasLeft(other)) next.push(other);
+    }
+    this.others.splice(0, taken);
+    this.begun += next.length;
+    this.passOn(next);
+  }
+
+  /** Passes on the oldest that are not overdue, and the oldest of the overdue ones in addition. */
+  private passOnPosts(): void {
+    if (this.posts.length === 0) return;
     const now = this.nowMs();
     this.turnsStanding += 1;
-    const isStanding = now - this.standsSince > STANDING_MS && this.turnsStanding > STANDING_TURNS;
-    let passed = 0;
-    for (const { request, response, since } of this.waiting) {
-      const isLate = isStanding && now - since > OVERDUE_MS;
-      if (!isLate && this.begun >= PER_TURN) break;
-      passed += 1;
-      if (request.socket.destroyed) continue;
-      if (isLate) markOverdue(request);
-      else this.begun += 1;
-      this.listener(request, response);
+    const isStanding = this.isStanding(now);
+    const late: Waiting[] = [];
+    const next: Waiting[] = [];
+    const kept: Waiting[] = [];
+    for (const post of this.posts) {
+      if (hasLeft(post)) continue;
+      if (isStanding && now > post.overdueAt) (late.length < OVERDUE_PER_TURN ? late : kept).push(post);
+      else (this.begun + next.length < PER_TURN ? next : kept).push(post);
     }
-    this.waiting.splice(0, passed);
+    this.posts = kept;
+    this.begun += next.length;
+    for (const { request } of late) markOverdue(request);
+    this.passOn(late);
+    this.passOn(next);
   }
+
+  private passOn(requests: readonly Waiting[]): void {
+    for (const { request, response } of requests) this.listener(request, response);
+  }
+}
+
+function hasLeft({ request }: Waiting): boolean {
+  return request.socket.destroyed;
 }
