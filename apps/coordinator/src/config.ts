@@ -107,7 +107,7 @@ export const settings = {
     kind: publicUrl,
     description:
       'Base address for clients; all links start with it. With a path prefix the service answers below it ' +
-      'and, for proxies that strip it, without it. Default: the listening address.',
+      'and, for proxies that strip it, without it. All coordinators need the same one. Default: the listening address.',
   }),
   gateway: setting({
     env: 'GATEWAY',

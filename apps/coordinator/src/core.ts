@@ -36,7 +36,7 @@ export interface Core extends Omit<CheckService, 'scripts' | 'tasks'> {
    */
   readonly openGateway: (origin: string) => Gateway;
   /** Stores the service's public URL in Redis for the operator's commands. */
-  readonly announceUrl: (url: string) => void;
+  readonly announceUrl: (url: string, isConfigured: boolean) => void;
   /** The probes, as of a refresh at most 1.5 s ago. Rejects if they cannot be read. */
   readonly knownProbes: () => Promise<readonly KnownProbe[]>;
   /** The state of Redis, probes and tasks. Never rejects: if the probes cannot be read, none counts as healthy. */

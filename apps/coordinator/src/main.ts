@@ -68,7 +68,7 @@ async function run(config: Config, { log, dropped }: OpenLog): Promise<void> {
   // The handlers are installed before the log line and the message that the server listens: a signal may follow at
   // once.
   stopWhenTold(stop, log);
-  core.announceUrl(server.publicUrl);
+  core.announceUrl(server.publicUrl, config.publicUrl !== undefined);
   await telemetry.watch(core, modules, dropped).catch(rejectAddress('METRICS_HOST, METRICS_PORT'));
   const openFiles = openFilesLimit();
   if (isShortOfFiles(openFiles)) log.warn({ openFiles }, 'few open files allowed: fewer connections accepted');

@@ -82,6 +82,11 @@ export const redisKeys = {
    * Public base address of the service. Coordinators write it at start, and again at an interval in case Redis lost it.
    */
   serviceUrl: 'service:url',
+  /**
+   * Public addresses that coordinators announced within a day, sorted set by time: `set <URL>`, or `default <URL>` of a
+   * listening address. Coordinators only.
+   */
+  serviceUrls: 'service:urls',
   /** Record of a check, hash. Coordinators only. */
   check: (id: string) => `check:{${id}}`,
   /** Hash with one field per selected probe: '' until its final result, then JSON. Coordinators only. */

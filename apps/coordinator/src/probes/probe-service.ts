@@ -5,6 +5,7 @@ import type { BackgroundTask } from '../redis/background-tasks.ts';
 import type { Store } from '../redis/open-store.ts';
 import type { Script } from '../redis/scripts.ts';
 import { onStore } from '../redis/store.ts';
+import { announcedUrl } from './announced-url.ts';
 import { createAccessWatch, LOOK_EVERY_MS, type AccessWatch } from './enrolment/access-watch.ts';
 import { enrolmentScripts } from './enrolment/access-scripts.ts';
 import {
@@ -28,10 +29,6 @@ import { readProbesScript } from './registry/reading/read-probes.ts';
 const WRITES_EVERY_MS = 500;
 /** Reply timeout of the key quota, longer than for other commands: a flood also slows the commands that end it. */
 const QUOTA_REPLY_MS = 8_000;
-/** Interval of retries to store the public URL while Redis is unavailable. */
-const URL_LOOK_MS = 2_000;
-/** Interval at which the public URL is stored again, because Redis may have lost it. */
-const URL_AGAIN_MS = 60_000;
 const PROBE_KEYS_MAX_BYTES = 256 * 1_048_576;
 
 export interface ProbeServiceOptions {
@@ -52,8 +49,11 @@ export interface ProbeService {
   readonly oversize: ExcessWatch;
   /** Counts agents' notifications. */
   readonly notifications: ExcessWatch;
-  /** Stores the service's public URL in Redis, for operator commands such as `probe:invite`. */
-  readonly announceUrl: (url: string) => void;
+  /**
+   * Stores the service's public URL in Redis, for operator commands such as `probe:invite`; the listening address, if
+   * none is configured, does not replace one that is.
+   */
+  readonly announceUrl: (url: string, isConfigured: boolean) => void;
   /** Rejects if Redis is unavailable. */
   readonly countHealthy: () => Promise<number>;
   readonly scripts: readonly Script[];
@@ -65,7 +65,7 @@ export function createProbeService(store: Store, options: ProbeServiceOptions): 
   const validators = createProbeValidators();
   const access = createAccessWatch(store.background);
   store.channels.listen(redisKeys.agentChanged, () => void access.look().catch(() => undefined));
-  const url = announcedUrl(store.background);
+  const url = announcedUrl(store.background, clock, log);
   const oversize = createExcessWatch(store.background, log, oversizedWrites);
   const notifications = createExcessWatch(store.background, log, notificationFlood);
   const directory = createProbeDirectory({
@@ -94,24 +94,6 @@ export function createProbeService(store: Store, options: ProbeServiceOptions): 
       url.task,
       keyQuotas(store.open('guard', { replyWithinMs: QUOTA_REPLY_MS }), store, options),
     ],
-  };
-}
-
-function announcedUrl(redis: Redis): { readonly announce: (url: string) => void; readonly task: BackgroundTask } {
-  let url: string | undefined;
-  let writtenAt = Number.NEGATIVE_INFINITY;
-  const run = async (): Promise<void> => {
-    if (url === undefined || performance.now() - writtenAt < URL_AGAIN_MS) return;
-    const text = url;
-    await onStore(redis, (ready) => ready.set(redisKeys.serviceUrl, text));
-    writtenAt = performance.now();
-  };
-  return {
-    announce: (given) => {
-      url = given;
-      void run().catch(() => undefined);
-    },
-    task: { name: 'service url', everyMs: URL_LOOK_MS, run },
   };
 }
 

@@ -1,9 +1,8 @@
-import { isIP } from 'node:net';
-
 import { isUntrustedIssuer } from '@vantage/contract';
 import { WebSocket } from 'ws';
 
 import type { TrustedProxies } from '../../app.ts';
+import { isLoopback, type AnnouncedUrl } from '../../probes/announced-url.ts';
 import { certificateOf, checkValidity } from './check-certificates.ts';
 import { checkProxies } from './check-proxies.ts';
 import { error, ok, reasonOf, warning, type DoctorFinding } from './finding.ts';
@@ -38,6 +37,20 @@ export async function checkService(address: PublicAddress): Promise<readonly Doc
     checkGateway(address),
   ]);
   return [health, ...certificate, ...checkTransport(url), ...proxies, ...(health.status === 'ok' ? gateway : [])];
+}
+
+/** Warns if running coordinators have different public addresses; listening addresses alone are none. */
+export function checkUrls(announced: readonly AnnouncedUrl[]): readonly DoctorFinding[] {
+  const urls = new Set(announced.map(({ url }) => url));
+  if (urls.size < 2 || !announced.some(({ isSet }) => isSet)) return [];
+  const names = announced.map(({ url, isSet }) => (isSet ? url : `${url} (PUBLIC_URL is not set, or is of loopback)`));
+  return [
+    warning(
+      'service.urls',
+      `Coordinators have different public addresses: ${names.toSorted().join(', ')}. Links, invitations and signatures of agents differ.`,
+      'Set PUBLIC_URL of every coordinator to the address that agents and clients use; one that was changed or stopped counts for 150 seconds.',
+    ),
+  ];
 }
 
 async function checkHealth(url: string): Promise<DoctorFinding> {
@@ -134,8 +147,4 @@ function challengeIn(text: string): { readonly origin?: string } | undefined {
 
 function withoutSlash(url: string): string {
   return url.replace(/\/$/, '');
-}
-
-export function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || (isIP(hostname) === 4 && hostname.startsWith('127.'));
 }

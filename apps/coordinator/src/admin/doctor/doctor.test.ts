@@ -146,6 +146,22 @@ describe('the doctor, of a deployment in order', () => {
     ]);
   });
 
+  it('names the addresses of coordinators that have different ones', async () => {
+    const nowMs = Date.now();
+    await bed.redis.zadd(redisKeys.serviceUrls, nowMs, 'set https://a.example', nowMs, 'default http://localhost:8080');
+    await bed.redis.zadd(redisKeys.serviceUrls, nowMs - 3_600_000, 'set https://old.example');
+    const differing = await examine(env);
+    await bed.redis.zrem(redisKeys.serviceUrls, 'default http://localhost:8080');
+    const alike = await examine(env);
+
+    expect(faults(differing, 'service.urls')).toEqual([
+      expect.stringContaining(
+        'different public addresses: http://localhost:8080 (PUBLIC_URL is not set, or is of loopback), https://a.example.',
+      ),
+    ]);
+    expect(faults(alike, 'service.urls')).toEqual([]);
+  });
+
   it('gives the reasons of probes that are degraded and offline', async () => {
     await bed.addProbe('sick-1');
     await bed.addProbe('gone-1');

@@ -5,6 +5,7 @@ import { openOnce, parseRedisUrl } from '@vantage/redis-connections';
 import type { Redis } from 'ioredis';
 
 import type { Config } from '../../config.ts';
+import { currentUrls, isLoopback } from '../../probes/announced-url.ts';
 import { closeAll } from '../../redis/connections.ts';
 import type { AdminConfig } from '../config.ts';
 import { readKnownProbes } from '../known-probes.ts';
@@ -15,7 +16,7 @@ import { checkDisk } from './redis/check-disk.ts';
 import { checkProbes } from './check-probes.ts';
 import { checkRedis, checkRole } from './redis/check-redis.ts';
 import { checkLimits } from './check-limits.ts';
-import { checkService, isLoopback } from './check-service.ts';
+import { checkService, checkUrls } from './check-service.ts';
 import { error, ok, reasonOf, type DoctorFinding } from './finding.ts';
 import { readRedisFacts } from './redis/redis-facts.ts';
 
@@ -133,6 +134,7 @@ async function examineRedis(
     writes,
     await checkClock(redis),
     ...checkProbes(probes, ownRelease()),
+    ...checkUrls(await currentUrls(redis)),
     ...(url === undefined
       ? [
           error(

@@ -2,9 +2,11 @@ import { redisKeys } from '@vantage/contract';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
 import { createAgentKey, newNonce, ORIGIN, type AgentKey } from '../../../test/agent-key.ts';
-import { nowhere, startCoreBed, until, type CoreBed } from '../../../test/core-bed.ts';
+import { nowhere, quiet, startCoreBed, until, type CoreBed } from '../../../test/core-bed.ts';
 import { readAdminConfig } from '../../admin/config.ts';
 import { runProbeAdmin } from '../../admin/commands.ts';
+import { announcedUrl } from '../announced-url.ts';
+import type { Log } from '../../redis/log.ts';
 import type { AgentAccess } from './agent-access.ts';
 import { createEnrolment, type AgentAdmission, type Enrolment } from './enrolment.ts';
 
@@ -375,8 +377,23 @@ describe('the operator commands, with a login without rights of an administrator
   });
 
   it('invite with the address that a coordinator wrote, into an existing record', async () => {
-    bed.core.announceUrl('https://public.example.com/vantage');
+    bed.core.announceUrl('https://public.example.com/vantage', true);
     await until(async () => (await bed.redis.get(redisKeys.serviceUrl)) !== null);
+    // The listening address of a coordinator without PUBLIC_URL, by a second one.
+    const warnings: unknown[] = [];
+    const warn = (fields: object, message: string): void => void warnings.push({ ...fields, message });
+    const log: Log = { ...quiet, warn: warn as Log['warn'] };
+    const clock = { now: async () => Date.now(), observe: () => undefined };
+    announcedUrl(bed.redis, clock, log).announce('http://localhost:8080', false);
+    await until(async () => warnings.length > 0);
+    expect(warnings).toEqual([
+      {
+        publicUrl: 'http://localhost:8080',
+        isConfigured: false,
+        others: ['https://public.example.com/vantage'],
+        message: 'other coordinators have another PUBLIC_URL',
+      },
+    ]);
     await invite('known-1');
     const out: string[] = [];
 
