@@ -13,20 +13,24 @@ export interface Validity {
   readonly validTo: Date;
 }
 
+interface Presented extends Validity {
+  readonly certificate: X509Certificate;
+}
+
 /**
- * The validity of the certificate that a TLS server presents. It is not verified: an expired one is accepted. No data
+ * The certificate that a TLS server presents, and its validity. It is not verified: an expired one is accepted. No data
  * is sent after the handshake.
  *
  * @returns undefined if the connection or the TLS handshake fails, or makes no progress for five seconds
  */
-export async function certificateOf(host: string, port: number): Promise<Validity | undefined> {
-  const { promise, resolve } = Promise.withResolvers<Validity | undefined>();
+export async function certificateOf(host: string, port: number): Promise<Presented | undefined> {
+  const { promise, resolve } = Promise.withResolvers<Presented | undefined>();
   const socket = connect({ host, port, rejectUnauthorized: false, ...(isIP(host) === 0 ? { servername: host } : {}) });
   socket.setTimeout(CONNECT_MS, () => resolve(undefined));
   socket.once('error', () => resolve(undefined));
   socket.once('secureConnect', () => {
     const certificate = socket.getPeerX509Certificate();
-    resolve(certificate && { validFrom: certificate.validFromDate, validTo: certificate.validToDate });
+    resolve(certificate && { validFrom: certificate.validFromDate, validTo: certificate.validToDate, certificate });
   });
   try {
     return await promise;
@@ -35,13 +39,29 @@ export async function certificateOf(host: string, port: number): Promise<Validit
   }
 }
 
-/** The validity of that certificate of a PEM text which expires first; undefined if there is none. */
-export function firstToEnd(pem: string): Validity | undefined {
+/**
+ * The validity of the CA that ends first of those in use in a PEM text, which during a change of CA has the old one too;
+ * undefined if the text has no certificate. In use are those that issued what the servers present; if none did, those
+ * that are valid; if none is, all.
+ */
+export function caInUse(pem: string, presented: readonly X509Certificate[], now = new Date()): Validity | undefined {
   const each = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
-  return each
-    .map((one) => new X509Certificate(one))
-    .map(({ validFromDate: validFrom, validToDate: validTo }) => ({ validFrom, validTo }))
-    .toSorted((one, other) => one.validTo.getTime() - other.validTo.getTime())[0];
+  const all = each.map((one) => new X509Certificate(one));
+  const valid = all.filter(({ validFromDate, validToDate }) => validFromDate <= now && now <= validToDate);
+  const known = valid.length > 0 ? valid : all;
+  // A CA may have been renewed with the same key: the certificate that ends last counts.
+  const issuers = presented.flatMap((one) =>
+    known
+      .filter((ca) => one.checkIssued(ca))
+      .toSorted(byEnd)
+      .slice(-1),
+  );
+  const [first] = (issuers.length > 0 ? issuers : known).toSorted(byEnd);
+  return first && { validFrom: first.validFromDate, validTo: first.validToDate };
+}
+
+function byEnd(one: X509Certificate, other: X509Certificate): number {
+  return one.validToDate.getTime() - other.validToDate.getTime();
 }
 
 /** @param name as in "The certificate of Redis" */

@@ -1,4 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, rmSync, symlinkSync, writeFileSync, writeSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -20,6 +21,7 @@ import { startCoreBed, until, type CoreBed } from '../../../test/core-bed.ts';
 import { readConfig } from '../../config.ts';
 import { startServer, type RunningServer } from '../../server.ts';
 import { readAdminConfig } from '../config.ts';
+import { caInUse } from './check-certificates.ts';
 import { checkFiles } from './check-files.ts';
 import { checkRedis } from './redis/check-redis.ts';
 import { runDoctor } from './doctor.ts';
@@ -532,6 +534,25 @@ describe('the doctor, of a Redis that', () => {
     expect(faults(report, 'redis.certificate')).toEqual([expect.stringMatching(pattern)]);
     expect(faults(report, 'redis.ca')).toEqual([expect.stringContaining('The CA of Redis is valid until')]);
   });
+});
+
+(opensslVersion() === null ? it.skip : it)('judges the CA in use of a file that has others too', () => {
+  const mint = certificateMint();
+  const ca = (name: string, from: number, until: number) =>
+    mint.issue({ subject: `/CN=${name}`, ca: true, from, until });
+  const [expired, older, newer] = [ca('A', -20, -1), ca('B', -20, 5), ca('C', -1, 400)];
+  const issuedBy = (issuer: typeof older) =>
+    new X509Certificate(mint.issue({ subject: '/CN=redis', from: -1, until: 4, issuer }).cert);
+  const leaf = [issuedBy(newer), issuedBy(older)];
+  mint.close();
+  const inUse = (pems: readonly { readonly cert: string }[], ...presented: readonly X509Certificate[]): unknown =>
+    caInUse(pems.map(({ cert }) => cert).join(''), presented)?.validTo;
+  const end = ({ cert }: { readonly cert: string }): Date => new X509Certificate(cert).validToDate;
+
+  expect(inUse([expired, older, newer], leaf[0]!)).toEqual(end(newer));
+  expect(inUse([expired, older, newer], ...leaf)).toEqual(end(older));
+  expect(inUse([expired, newer])).toEqual(end(newer));
+  expect(inUse([expired])).toEqual(end(expired));
 });
 
 it('ends with 3 if its arguments or settings cannot be used', async () => {

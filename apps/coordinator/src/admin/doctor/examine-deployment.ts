@@ -10,7 +10,7 @@ import { closeAll } from '../../redis/connections.ts';
 import type { AdminConfig } from '../config.ts';
 import { readKnownProbes } from '../known-probes.ts';
 import { readCa } from '../tls/tls-folder.ts';
-import { certificateOf, checkValidity, firstToEnd } from './check-certificates.ts';
+import { caInUse, certificateOf, checkValidity } from './check-certificates.ts';
 import { checkClock } from './check-clock.ts';
 import { checkDisk } from './redis/check-disk.ts';
 import { checkProbes } from './check-probes.ts';
@@ -71,10 +71,11 @@ async function checkRedisCertificates(
 ): Promise<readonly DoctorFinding[]> {
   const { tls, endpoints } = parseRedisUrl(url);
   if (!tls) return [];
-  const ca = certificates === undefined ? undefined : firstToEnd(certificates);
   const presented = await Promise.all(
     endpoints.map(async ({ host, port }) => ({ name: `${host}:${port}`, validity: await certificateOf(host, port) })),
   );
+  const leaves = presented.flatMap(({ validity }) => validity?.certificate ?? []);
+  const ca = certificates === undefined ? undefined : caInUse(certificates, leaves);
   return [
     ...(ca === undefined
       ? []
