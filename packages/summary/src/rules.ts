@@ -117,7 +117,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   port_states_differ: rule(['warning'], 'tcp, udp: two or more states; `open` and `open|filtered` are no two.'),
   udp_no_answer: rule(
     ['info'],
-    'udp: the state `open|filtered`. It counts as no answer if another probe found the port open; otherwise it does not count, and alone it gives the verdict `unknown`.',
+    'udp: the state `open|filtered`. It counts as no answer if another probe found the port open at the same address; otherwise it does not count, and alone it gives the verdict `unknown`.',
   ),
   icmp_refused: rule(
     ['info'],
@@ -245,7 +245,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   routing_loop: degrading(['critical'], 'traceroute: `loop` is not null.'),
   target_stops: degrading(
     ['warning'],
-    `traceroute, \`rounds\`: the target answered, but no packet of the last rounds. From ${t.outage.refused} such rounds on if a router sent an ICMP error other than time exceeded in them. Else from ${t.outage.silent} on, if each earlier silence is at most a third as long, and the probability that of all lost packets so many are the last is ${t.outage.byChance * 100} % at most or they are ${t.outage.long} or more. Not if a limit of answers explains it: the target answered other probes meanwhile and leaves half of their packets unanswered, or it answers some only of the packets that follow the rounds (\`spaced\`). In place of \`path_loss\`, \`loss_at_target\` and \`rate_limited_hop\`.`,
+    `traceroute, \`rounds\`: the target answered, but no packet of the last rounds. From ${t.outage.refused} such rounds on if a router sent an ICMP error other than time exceeded in them. Else from ${t.outage.silent} on, if each earlier silence is at most a third as long, and the probability that of all lost packets so many are the last is ${t.outage.byChance * 100} % at most or they are ${t.outage.long} or more. Not if a limit of answers explains it: the target answered other probes meanwhile and leaves half of their packets unanswered, or it answers some only of the packets that follow the rounds (\`spaced\`). Without such an error the text names a block or a limit as possible causes. In place of \`path_loss\`, \`loss_at_target\` and \`rate_limited_hop\`.`,
   ),
   target_pauses: degrading(
     ['warning'],

@@ -22,7 +22,8 @@ describe('a target that stops answering during the rounds', () => {
 
   it('names the last hop that still answers if it falls silent', () => {
     expect(found(untilEnd(kept, '.....*******', '.....*******'))).toEqual([
-      'warning target_stops: The target stopped answering during the check: it answered none of the last 7 of 12 rounds of fra-1; the last hop that still answered is hop 1, 198.51.100.1 in AS64510 (Access Net).',
+      'warning target_stops: The target stopped answering during the check: it answered none of the last 7 of 12 rounds of fra-1; the last hop that still answered is hop 1, 198.51.100.1 in AS64510 (Access Net).' +
+        ' It or the path to it may have failed, or the target or a filter blocks the probe or limits answers after so many packets.',
     ]);
   });
 

@@ -115,7 +115,7 @@ export function findOutages(outages: readonly Outage[]): readonly FindingDraft[]
         ({ trace, unanswered, rounds }) => `the last ${unanswered} of ${rounds} rounds of ${trace.probeResult.probe}`,
       ),
     );
-    const text = `The target stopped answering during the check: it answered none of ${who}${reasonOf(own[0]!)}.`;
+    const text = `The target stopped answering during the check: it answered none of ${who}${reasonOf(own[0]!)}.${whyOf(own[0]!)}`;
     return buildFinding('target_stops', 'warning', probeResults, text, `not to the end: it answered none of ${who}`);
   });
 }
@@ -128,4 +128,10 @@ function keyOf({ refusal, alive }: Outage): string {
 function reasonOf({ refusal, alive }: Outage): string {
   if (refusal !== undefined) return `, and ${refusal.where} said that ${meaningOf(refusal.mark)}`;
   return alive === undefined ? '' : `; the last hop that still answered is ${stepText(alive)}`;
+}
+
+/** Possible causes, unless a router named one. */
+function whyOf({ refusal }: Outage): string {
+  if (refusal !== undefined) return '';
+  return ' It or the path to it may have failed, or the target or a filter blocks the probe or limits answers after so many packets.';
 }
