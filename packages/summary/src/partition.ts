@@ -39,12 +39,14 @@ export function partitionByOutcome(type: string, probeResults: readonly ProbeRes
   const first = probeResults.map((probeResult) =>
     unresolved.has(probeResult) ? unlearned : evidenceOf(type, probeResult, probeResults),
   );
-  // If another probe found the port open, silence counts as a failure.
-  const isOpen = type === 'udp' && first.includes('up');
+  // If another probe found the port open at the same address, silence counts as a failure.
+  const open = new Set(
+    probeResults.filter((_, index) => type === 'udp' && first[index] === 'up').map(({ result }) => result.resolvedIp),
+  );
   const lone = type === 'dns' ? loneNegative(probeResults, first) : undefined;
   const of = new Map(
     probeResults.map((probeResult, index) => {
-      const isDown = first[index] === 'silent' && isOpen;
+      const isDown = first[index] === 'silent' && open.has(probeResult.result.resolvedIp);
       return [probeResult.probe, isDown ? 'down' : probeResult === lone ? 'silent' : first[index]!];
     }),
   );

@@ -761,6 +761,17 @@ describe('a tcp check', () => {
 });
 
 describe('a udp check', () => {
+  it('counts no silence at an address because another address of the name is open', () => {
+    const at = (address: string) => ({ ...udp('open|filtered'), resolvedIp: address });
+    const open = { ...udp('open'), resolvedIp: '203.0.113.1' };
+
+    expect(summaryOf('udp', { 'fra-1': open, 'ber-1': at('203.0.113.2') })).toMatchObject({
+      verdict: 'up',
+      counts: { up: 1, down: 0, silent: 1 },
+    });
+    expect(summaryOf('udp', { 'fra-1': open, 'ber-1': at('203.0.113.1') }).counts).toMatchObject({ up: 1, down: 1 });
+  });
+
   const icmp = (type: number, code: number, from: string | null) => ({ icmp: { type, code, from } });
 
   it.each([
