@@ -272,6 +272,12 @@ describe('the credentials of an agent', () => {
     expect(await canLogIn(urlIn(out))).toBe(true);
   });
 
+  it('are not given into a device, which may be read without end', async () => {
+    const { code, err } = await run(['add', 'device', ...record, '--env', '/dev/full']);
+
+    expect([code, err]).toEqual([1, expect.stringContaining('/dev/full is no regular file')]);
+  });
+
   it('leave no empty file behind where the CA cannot sign', async () => {
     const tls = join(folder, 'tls-no-key');
     await run(['tls', '--host', 'one.example.net'], { REDIS_TLS_FOLDER: tls });

@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 
 import { agentUser } from '@vantage/contract';
 import { parseRedisUrl } from '@vantage/redis-connections';
@@ -70,9 +70,12 @@ export function createEnvironmentFile(file: string): EnvironmentFile | undefined
 /**
  * Reads the password from an environment file of this probe; undefined for any other file.
  *
- * @throws if the file cannot be read, or names this probe and a `REDIS_URL` that is not valid
+ * @throws if the file cannot be read or is no regular one, or names this probe and a `REDIS_URL` that is not valid
  */
 export function passwordOf(file: string, probe: string): string | undefined {
+  // A device such as /dev/full may be read without end.
+  if (!statSync(file).isFile())
+    throw new Error(`${file} is no regular file: --env expects one, or the path of a new one`);
   const lines = readFileSync(file, 'utf8').split('\n');
   const value = (name: string): string | undefined =>
     lines.find((line) => line.startsWith(`${name}=`))?.slice(name.length + 1);
