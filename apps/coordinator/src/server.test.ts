@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 
 import { afterEach, describe, expect, it } from '@jest/globals';
@@ -17,6 +18,16 @@ afterEach(async () => {
   await server?.close(0);
   server = undefined;
 });
+
+/** Connections that the kernel holds for a listening port, not yet accepted. */
+function heldConnections(port: number): number {
+  const local = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const rows = readFileSync('/proc/self/net/tcp', 'utf8')
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/));
+  const row = rows.find(([, address, , state]) => address?.endsWith(local) === true && state === '0A');
+  return Number.parseInt(row?.[4]?.split(':')[1] ?? '', 16);
+}
 
 describe('the server', () => {
   it('finishes the answers under way when it stops, and takes no more', async () => {
@@ -114,6 +125,19 @@ describe('the server', () => {
     expect(answered).toEqual([true, true, false]);
     expect(await answers(await open())).toBe(true);
     for (const { socket } of sockets) socket.destroy();
+  });
+
+  it('loses no connection of a burst before it accepts them', async () => {
+    server = await startServer({ host: '127.0.0.1', port: 0 }, () => () => undefined);
+    const { port } = server;
+    const somaxconn = Number(readFileSync('/proc/sys/net/core/somaxconn', 'utf8'));
+    const sockets = Array.from({ length: 600 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
+    // They connect in callbacks of `nextTick`, and none is accepted in this turn of the event loop.
+    await new Promise<void>((resolve) => process.nextTick(resolve));
+    const held = heldConnections(port);
+    for (const socket of sockets) socket.destroy();
+
+    expect(held).toBeGreaterThanOrEqual(Math.min(600, somaxconn));
   });
 
   it('rejects when the port is taken', async () => {

@@ -19,6 +19,11 @@ import { MAX_BODY_BYTES } from './http/requests/read-json.ts';
 const DRAIN_MS = 28_000;
 /** Time for the first request of a connection that was opened just before. */
 const FIRST_REQUEST_MS = 1_000;
+/**
+ * Connections that the kernel holds until they are accepted; at most `net.core.somaxconn`. With Node's 511 it drops
+ * others of a burst, whose clients try again after one second, then three.
+ */
+const BACKLOG = 4_096;
 
 /** Takes over a connection whose request asks for a WebSocket. */
 export type TakeUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
@@ -97,7 +102,7 @@ export async function startServer(
     server.emit('request', request, response);
   });
   const closeUnused = unusedConnections(server);
-  server.listen(options.port, options.host);
+  server.listen(options.port, options.host, BACKLOG);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const publicUrl = options.publicUrl ?? localUrl(options.host, port);
