@@ -209,7 +209,12 @@ describe('a comparison of two traces names', () => {
       'translated fields none → ports, source',
     ],
     ['another DSCP', quoting({ quotedDscp: 46 }), quoting({ quotedDscp: 0 }), 'DSCP on the path 46 → 0'],
-    ['the loss of rounds', rounds(30, 0), rounds(20, 10), 'lost 0 of 30 → 10 of 30 (33 %)'],
+    [
+      'the loss of rounds',
+      rounds(30, 0),
+      rounds(20, 10),
+      'unanswered 0 of 30 → 10 of 30 (33 %), by loss or a limit of answers',
+    ],
     ['another DSCP of the packets', trace(path, { dscp: 0 }), trace(path, { dscp: 46 }), 'DSCP 0 → 46'],
   ])('%s, for certain on one and the same path', (_what, a, b, text) => {
     const { differences } = pair('traceroute', a, b).probes['fra-1']!;
@@ -449,7 +454,9 @@ describe('the whole of a comparison', () => {
   it('names loss that chance does not explain', () => {
     const many = (missing: number) => ping(Array.from({ length: 16 }, (_, index) => (index < missing ? null : 20)));
 
-    expect(textsOf('ping', many(0), many(8))).toEqual(['lost 0 of 16 → 8 of 16 (50 %)']);
+    expect(textsOf('ping', many(0), many(8))).toEqual([
+      'unanswered 0 of 16 → 8 of 16 (50 %), by loss or a limit of answers',
+    ]);
     expect(textsOf('ping', many(0), many(4))).toEqual([]);
   });
 
@@ -470,8 +477,8 @@ describe('the whole of a comparison', () => {
           probes: from(count).split(' ').toSorted(),
           text: expect.stringMatching(
             count === 1
-              ? /^lost 0 of 16 → 7 of 16 \(44 %\)$/
-              : /^more loss: ber-1 0 of 16 → 7 of 16 \(44 %\).* and .*$/,
+              ? /^unanswered 0 of 16 → 7 of 16 \(44 %\), by loss or a limit of answers$/
+              : /^more unanswered: ber-1 0 of 16 → 7 of 16 \(44 %\).* and .*, by loss or a limit of answers$/,
           ),
         }),
       );
@@ -493,7 +500,7 @@ describe('the whole of a comparison', () => {
         expect.objectContaining({
           certain: false,
           probes: ['syd-1'],
-          text: 'lost 0 of 16 → 7 of 16 (44 %), too few packets to exclude chance',
+          text: 'unanswered 0 of 16 → 7 of 16 (44 %), by loss or a limit of answers, too few packets to exclude chance',
         }),
       ]);
       expect(probes['syd-1']!.differences.map(({ certain }) => certain)).toEqual([false]);

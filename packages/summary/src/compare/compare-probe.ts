@@ -5,7 +5,14 @@ import { ofType, type ProbeResult } from '../probe-result.ts';
 import { tracesOf } from '../traceroute/trace.ts';
 import { thresholds } from '../thresholds.ts';
 import { percent } from '../words.ts';
-import { certainly, differentValue, FEW_PACKETS, uncertainly, type DifferenceDraft } from './difference.ts';
+import {
+  certainly,
+  differentValue,
+  FEW_PACKETS,
+  LOSS_OR_LIMIT,
+  uncertainly,
+  type DifferenceDraft,
+} from './difference.ts';
 import { isMeasured, type EvidenceOf } from './evidence.ts';
 import { ELSEWHERE, elsewhere, isElsewhere, otherServer, outcomeDifferences } from './fields/common.ts';
 import { lossOf, measuredDifferences, requestDifferences, weighedByFlows } from './fields/of-type.ts';
@@ -151,7 +158,13 @@ function lossDifferences(type: string, a: ProbeResult, b: ProbeResult, count: nu
       a: [textOfA],
       b: [textOfB],
       amounts: { a: shareOfA, b: shareOfB, unit: 'share' },
-      text: `lost ${textOfA} → ${textOfB}${certain ? '' : FEW_PACKETS}`,
+      text: `unanswered ${textOfA} → ${textOfB}${maybeLimited(type, a, b)}${certain ? '' : FEW_PACKETS}`,
     },
   ];
+}
+
+/** The causes of missing answers; empty for handshakes and SYNs: a host hardly limits its answers to so few. */
+function maybeLimited(type: string, ...results: readonly ProbeResult[]): string {
+  const isByTcp = ofType<'traceroute'>(results).some(({ result }) => result.protocol === 'tcp');
+  return type === 'ping' || (type === 'traceroute' && !isByTcp) ? LOSS_OR_LIMIT : '';
 }

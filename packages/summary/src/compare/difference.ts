@@ -65,6 +65,9 @@ export interface DifferenceDraft extends Difference {
 /** The reason to doubt a difference in loss. */
 export const FEW_PACKETS = ', too few packets to exclude chance';
 
+/** The causes of missing answers to echo requests and datagrams. */
+export const LOSS_OR_LIMIT = ', by loss or a limit of answers';
+
 /** The reason to doubt a difference that another path of a load balancer may explain. */
 export const ANOTHER_WAY = ', as another way of a load balancer would be';
 

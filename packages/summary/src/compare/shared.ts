@@ -2,7 +2,7 @@ import { differenceSubjects, type Difference, type SharedDifference } from '@van
 
 import { byText } from '../probe-result.ts';
 import { listed, unique } from '../words.ts';
-import { overFamily, type DifferenceDraft } from './difference.ts';
+import { LOSS_OR_LIMIT, overFamily, type DifferenceDraft } from './difference.ts';
 import { isBeyondChance } from './noise.ts';
 
 const order = Object.keys(differenceSubjects);
@@ -97,10 +97,11 @@ function textOf(own: readonly Own[], isCertainOfAll: boolean): string {
   const [{ difference }] = own as readonly [Own];
   if (difference.amounts === undefined || own.length === 1) return difference.text;
   const isMore = difference.amounts.b > difference.amounts.a;
-  const what =
-    difference.text.split(' ')[0] === 'lost' ? `${isMore ? 'more' : 'less'} loss` : timeText(difference, isMore);
+  const isLoss = difference.subject === 'loss';
+  const what = isLoss ? `${isMore ? 'more' : 'fewer'} unanswered` : timeText(difference, isMore);
   const values = own.map(({ probe, difference: { a, b } }) => `${probe} ${a[0]} → ${b[0]}`);
-  return `${what}: ${listed(values, NAMED)}${isCertainOfAll ? '' : `, ${doubtOf(own)}`}`;
+  const why = own.some((one) => one.difference.text.includes(LOSS_OR_LIMIT)) ? LOSS_OR_LIMIT : '';
+  return `${what}: ${listed(values, NAMED)}${why}${isCertainOfAll ? '' : `, ${doubtOf(own)}`}`;
 }
 
 /** The reason for doubt, which the texts have at their end; a general one if they differ. */
