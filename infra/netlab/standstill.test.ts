@@ -86,7 +86,8 @@ describe('a probe that stands still', () => {
         runner.run({ ...order, type: 'traceroute', host, options: { rounds: 2 * ROUNDS, protocol } }),
       ),
     );
-    await sleep(3_300);
+    // Late enough that each trace is in its rounds, also on a busy machine.
+    await sleep(8_000);
     const [pid] = childrenOf(runner.pid);
     process.kill(pid!, 'SIGSTOP');
     await sleep(2_500);
