@@ -20,9 +20,10 @@ export const jobSchema = Type.Object({
 export type Job = Static<typeof jobSchema>;
 
 /**
- * Longest time from the creation of a check to the deadline of its results, milliseconds: a traceroute with 60 rounds.
+ * Longest time from the creation of a check to the deadline of its results, milliseconds: a traceroute with 60 rounds
+ * and a chosen DSCP or size.
  */
-export const LONGEST_CHECK_MS = 90_000;
+export const LONGEST_CHECK_MS = 93_000;
 
 /** Field of a queued job that a coordinator sets when no client follows its check any more. */
 export const ABANDONED_FIELD = 'abandoned';

@@ -233,9 +233,9 @@ describe('a hostile request', () => {
     ['a URL of another scheme', get('gopher://evil.example/'), 400],
     ['a raw byte in the path', get('/\xe9'), 400],
     ['a space in the path', get('/pro bes'), 400],
-    ['a query of its own making', get('/probes?__proto__[x]=1&constructor=2&a[]=1'), 200],
-    ['a wait of its own making', get(`/check/${CHECK_ID}/results?wait[]=1&wait[__proto__]=2`), 404],
-    ['thousands of parameters', get(`/probes?${'a=b&'.repeat(1_800)}`), 200],
+    ['a query of its own making', get('/probes?__proto__[x]=1&constructor=2&a[]=1'), 400],
+    ['a wait of its own making', get(`/check/${CHECK_ID}/results?wait[]=1&wait[__proto__]=2`), 400],
+    ['thousands of parameters', get(`/probes?${'a=b&'.repeat(1_800)}`), 400],
     ['a body where there is none', `GET /probes HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n${closing}hello`, 200],
     ['HEAD of nothing', `HEAD /nothing HTTP/1.1\r\nHost: a\r\n${closing}`, 404],
   ])('of %s is answered once, as HTTP has it: %3$d', async (_reason, bytes, status) => {
