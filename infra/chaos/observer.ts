@@ -139,9 +139,9 @@ class ClientObserver implements Observer {
       this.open = this.open.filter(({ readsLeft }) => readsLeft > 0);
       if (performance.now() > this.giveUpAt) return;
       if (signal.aborted && this.underWay.size === 0 && this.open.length === 0) return;
-      // A few at a time: reading all at once would add load.
       const old = this.watched.length > 0 && random() < REMEMBERED ? [pick(this.watched, random)] : [];
       const round = [...this.open, ...old];
+      // In batches, because reading all checks of the round at once would add load.
       for (let from = 0; from < round.length; from += AT_ONCE) {
         await Promise.all(round.slice(from, from + AT_ONCE).map((check) => this.look(check)));
       }

@@ -123,7 +123,10 @@ function broken({ method, path }: FuzzRequest, { status, headers, body }: RawAns
   return faults;
 }
 
-/** Compares the response to a request that was parsed as HTTP with its operation; an endless stream is left out. */
+/**
+ * Compares a response with the operation of its request or, if the request is not HTTP, with what is documented outside
+ * of operations. Event streams are left out.
+ */
 function conformanceFaults(
   faultsOf: ReturnType<typeof createConformance>,
   { method, path, isStream, kind }: FuzzRequest,

@@ -28,7 +28,7 @@ export interface MapFrame {
 type World = Topology<{ countries: GeometryCollection<{ name: string }> }>;
 
 const WIDTH = 1200;
-/** Central meridian, chosen so that the map's edge cuts no land except the eastern end of Siberia. */
+/** Central meridian: the map's edge, 169° W, is between Siberia and Alaska, and cuts only St. Lawrence Island. */
 const CENTRE = 11;
 /** ISO 3166-1 numeric code of Antarctica, which is omitted to enlarge the rest. */
 const ANTARCTICA = '010';

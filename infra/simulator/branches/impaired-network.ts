@@ -29,7 +29,7 @@ export interface Impairments {
   readonly slow?: (name: string) => number;
   /** After this many packets of the trace, nothing gets beyond this node. */
   readonly breaks?: { readonly after: number; readonly at: string };
-  /** True if the echo requests of the search for the path MTU get no answer either. */
+  /** True if the target answers no echo request of the search for the path MTU; the other impairments spare these. */
   readonly isOut?: boolean;
   /** After this many packets the flows change their paths. */
   readonly rehashes?: number;

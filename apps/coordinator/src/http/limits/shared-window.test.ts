@@ -21,7 +21,7 @@ function event(client: Redis, name: 'ready' | 'close'): Promise<void> {
   return new Promise((resolve) => client.once(name, () => resolve()));
 }
 
-/** A client with the connection options of a coordinator, except its reply timeout and its pause before a reconnect. */
+/** A client that, like those of a coordinator, neither queues commands while it is disconnected nor retries them. */
 async function connection(url: string, commandTimeout = PATIENT_MS): Promise<Redis> {
   const client = new Redis(url, {
     enableOfflineQueue: false,

@@ -313,7 +313,7 @@ describe('loss on a path', () => {
     expect(textWith(4)).toMatch(
       / where fra-1 loses 33 %\. 4 more answers came after more than four seconds: late, not lost\.$/,
     );
-    // The first two routers only answer late.
+    // All answers that hops 2 and 3 lack came late, so these hops lost nothing.
     expect(textWith(12, [2, 3])).toMatch(/^Loss begins between hop 1, .* and hop 4, 192\.0\.2\.3/);
     // Only the groups after the trace prove that packets are lost.
     expect(linesOf(lateAtAll(12))).toEqual(['loss_at_target warning: fra-1']);
