@@ -47,14 +47,19 @@ export function createCallers(history: History): Callers {
     } as const;
     let seen: Pick<Answer, 'status' | 'retryAfter' | 'body' | 'error'>;
     try {
-      const response = await fetch(`${url}${path}`, {
-        ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
-        headers: {
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-          ...(lastEventId === undefined ? {} : { 'last-event-id': String(lastEventId) }),
-        },
-        signal: call.signal ?? AbortSignal.timeout(ANSWERS_WITHIN_MS),
-      });
+      const send = (): Promise<Response> =>
+        fetch(`${url}${path}`, {
+          ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+          headers: {
+            ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+            ...(lastEventId === undefined ? {} : { 'last-event-id': String(lastEventId) }),
+          },
+          signal: call.signal ?? AbortSignal.timeout(ANSWERS_WITHIN_MS),
+        });
+      const first = await send();
+      // The answer to a connection that was not used in time, sent when a request was on its way: the client repeats
+      // that request (RFC 9110 section 15.5.9).
+      const response = first.status === 408 ? await send() : first;
       const text = await read(response, number);
       seen = { status: response.status, retryAfter: response.headers.has('retry-after'), body: text };
     } catch (error) {
