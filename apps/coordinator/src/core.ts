@@ -4,6 +4,7 @@ import type { Redis } from 'ioredis';
 import type { CheckServiceOptions } from './checks/check-parts.ts';
 import { createCheckService, type CheckService } from './checks/check-service.ts';
 import { createGateway, type Gateway } from './gateway/gateway.ts';
+import type { AgentRates } from './gateway/limits/agent-rates.ts';
 import { heartbeatScripts } from './gateway/heartbeat-scripts.ts';
 import { gatewayScripts } from './gateway/jobs/job-scripts.ts';
 import { createKeyRing, LOOK_EVERY_MS, type KeyRing } from './keys/key-ring.ts';
@@ -34,7 +35,7 @@ export interface Core extends Omit<CheckService, 'scripts' | 'tasks'> {
    *
    * @param origin of the service's public URL
    */
-  readonly openGateway: (origin: string) => Gateway;
+  readonly openGateway: (origin: string, rates?: AgentRates) => Gateway;
   /** Stores the service's public URL in Redis for the operator's commands. */
   readonly announceUrl: (url: string, isConfigured: boolean) => void;
   /** The probes, as of a refresh at most 1.5 s ago. Rejects if they cannot be read. */
@@ -77,7 +78,8 @@ export function createCore(options: CoreOptions): Core {
     probeRecords: probes.records,
     access: probes.access,
     announceUrl: probes.announceUrl,
-    openGateway: (origin) => createGateway({ store, access: probes.access, origin, lookUpPlace: options.lookUpPlace }),
+    openGateway: (origin, rates) =>
+      createGateway({ store, access: probes.access, origin, lookUpPlace: options.lookUpPlace, rates }),
     knownProbes: probes.directory.probes,
     rateLimitRedis: store.requests,
     ready: async () => {

@@ -8,6 +8,7 @@ import { WebSocket } from 'ws';
 import { readAdminConfig } from '../src/admin/config.ts';
 import { runProbeAdmin } from '../src/admin/commands.ts';
 import type { Core } from '../src/core.ts';
+import type { AgentRates } from '../src/gateway/limits/agent-rates.ts';
 import { startServer } from '../src/server.ts';
 import { createAgentKey, ORIGIN, type AgentKey } from './agent-key.ts';
 import { startCoreBed, until, type CoreBed } from './core-bed.ts';
@@ -50,7 +51,7 @@ export interface Connecting {
 
 export interface GatewayBed {
   readonly bed: CoreBed;
-  readonly startGateway: (core?: Core) => Promise<OpenGateway>;
+  readonly startGateway: (core?: Core, rates?: AgentRates) => Promise<OpenGateway>;
   readonly admin: (...args: readonly string[]) => Promise<string>;
   /** Invites an agent; returns a new key and the token. */
   readonly invite: (probe: string, ...more: readonly string[]) => Promise<Pick<Connecting, 'key'> & { token: string }>;
@@ -72,11 +73,11 @@ export async function startGatewayBed(): Promise<GatewayBed> {
   const closers: (() => Promise<unknown>)[] = [];
   const sockets: WebSocket[] = [];
 
-  const startGateway: GatewayBed['startGateway'] = async (core = bed.core) => {
+  const startGateway: GatewayBed['startGateway'] = async (core = bed.core, rates) => {
     const server = await startServer({ host: '127.0.0.1', port: 0, publicUrl: ORIGIN }, () => (_request, response) => {
       response.writeHead(404).end();
     });
-    const gateway = core.openGateway(ORIGIN);
+    const gateway = core.openGateway(ORIGIN, rates);
     server.onAgent((request, socket, head) => gateway.upgrade(request, socket, head, '127.0.0.1'));
     const close = async (): Promise<void> => {
       await Promise.all([server.close(0), gateway.close()]);

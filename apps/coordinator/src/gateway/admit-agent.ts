@@ -10,7 +10,7 @@ import type { Beats } from './beats.ts';
 import { createConnection, type AgentConnection } from './connection/connection.ts';
 import type { Connections } from './connections.ts';
 import { agreeOnVersion, shakeHands, type AdmittedAgent } from './handshake.ts';
-import { createAgentRates } from './limits/agent-rates.ts';
+import type { AgentRates } from './limits/agent-rates.ts';
 import { createConnectLimit } from './limits/connect-limit.ts';
 
 export interface AdmitAgentOptions {
@@ -20,6 +20,7 @@ export interface AdmitAgentOptions {
   readonly enrolment: Enrolment;
   readonly connections: Connections;
   readonly beats: Beats;
+  readonly rates: AgentRates;
   readonly log: Log;
 }
 
@@ -81,10 +82,10 @@ function createOpenConnection({
   clock,
   connections,
   beats,
+  rates,
   log,
 }: AdmitAgentOptions): OpenConnection {
   const budget = { bytes: 0, mostBytes: UPLOADS_MOST_BYTES };
-  const rates = createAgentRates();
 
   return ({ hello, admission }, socket, onlyReports) => {
     const { probeId: probe } = hello.proof;

@@ -20,6 +20,7 @@ import { createBeats, type Beats } from './beats.ts';
 import { createConnections, type Connections } from './connections.ts';
 import { startTimers } from './gateway-timers.ts';
 import { refuseUpgrade } from './refuse-upgrade.ts';
+import { createAgentRates, type AgentRates } from './limits/agent-rates.ts';
 import { createTurns } from './limits/turns.ts';
 
 /**
@@ -45,6 +46,8 @@ export interface GatewayOptions {
   /** Origin of the public address of the service. */
   readonly origin: string;
   readonly lookUpPlace: LookUpPlace;
+  /** Default: rates by the monotonic clock. */
+  readonly rates?: AgentRates | undefined;
 }
 
 /** Reply timeout for screenshots, which take Redis longer than other commands. */
@@ -78,7 +81,7 @@ class AgentGateway implements Gateway {
   private readonly stoppers: readonly (() => void)[];
   private isStopping = false;
 
-  constructor({ store, access, origin, lookUpPlace }: GatewayOptions) {
+  constructor({ store, access, origin, lookUpPlace, rates = createAgentRates() }: GatewayOptions) {
     const { channels, clock, log } = store;
     const redis = store.open('gateway');
     const screenshots = store.open('gateway-screenshots', { replyWithinMs: SCREENSHOT_REPLY_MS });
@@ -87,7 +90,7 @@ class AgentGateway implements Gateway {
     this.connections = createConnections({ redis, channels, id });
     this.beats = createBeats({ redis, connections: this.connections, id });
     const { enrolment, connections, beats } = this;
-    this.admit = createAdmitAgent({ redis, screenshots, clock, enrolment, connections, beats, log });
+    this.admit = createAdmitAgent({ redis, screenshots, clock, enrolment, connections, beats, rates, log });
     redis.on('ready', () => {
       // Before any heartbeat on a new connection: a heartbeat must not refer to a lease that does not exist yet.
       this.renewLease();
