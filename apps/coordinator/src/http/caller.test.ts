@@ -53,6 +53,11 @@ describe('a request with an API key', () => {
 
   it.each([
     ['no text', 'Bearer', 'The text after Bearer is no API key; a key begins with vtg_.'],
+    [
+      'a key without a scheme',
+      unknownKey,
+      'The key has no scheme: send Authorization: Bearer vtg_… (in Prometheus type: Bearer).',
+    ],
     ['another token', 'Bearer eyJhbGciOiJIUzI1NiJ9', 'The text after Bearer is no API key; a key begins with vtg_.'],
     ['two words', `bearer ${unknownKey} x`, 'The text after Bearer is no API key; a key begins with vtg_.'],
     [

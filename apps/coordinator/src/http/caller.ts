@@ -28,8 +28,9 @@ export function admitCaller(
   keys: KeyRing,
 ): HttpProblem | StoreUnavailable | undefined {
   const [, scheme = '', text = ''] = /^(\S+) *(.*)$/.exec(request.headers.authorization ?? '') ?? [];
-  if (scheme.toLowerCase() !== 'bearer') return undefined;
-  const found = keys.find(text);
+  const isBareKey = scheme.startsWith('vtg_');
+  if (scheme.toLowerCase() !== 'bearer' && !isBareKey) return undefined;
+  const found = isBareKey ? BARE : keys.find(text);
   if (found === 'unread') return new StoreUnavailable('the API keys have not been read yet');
   if ('refused' in found) {
     return new HttpProblem('unauthorized', sentences[found.refused], { headers: { 'WWW-Authenticate': CHALLENGE } });
@@ -43,7 +44,11 @@ export function admitCaller(
 /** `WWW-Authenticate` for an invalid key (RFC 6750 section 3.1). */
 const CHALLENGE = 'Bearer realm="Vantage", error="invalid_token"';
 
+/** A key without a scheme is refused, so that its client does not take itself for one with a key. */
+const BARE = { refused: 'bare' } as const;
+
 const sentences = {
+  bare: 'The key has no scheme: send Authorization: Bearer vtg_… (in Prometheus type: Bearer).',
   malformed: 'The text after Bearer is no API key; a key begins with vtg_.',
   unknown: 'There is no such API key: it was mistyped, removed or replaced.',
   expired: 'The API key has expired.',
