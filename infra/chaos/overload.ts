@@ -10,7 +10,7 @@ import type { Tally } from './ledger.ts';
 import { observe } from './observer.ts';
 import { openWatched, watchOutages } from './outage-watch.ts';
 import { residentMiB } from './processes.ts';
-import { seededRandom } from './random.ts';
+import { seeded } from '@vantage/test-support/random/seeded';
 import { requestsFor } from './run.ts';
 import { watchStalls } from './stalls.ts';
 
@@ -73,7 +73,7 @@ export async function loadOnce(
   rate: number,
   indulgenceMs = 0,
 ): Promise<Tally> {
-  const random = seededRandom(seed);
+  const random = seeded(seed);
   const port = await deployment.store.masterPort();
   const file = join(deployment.folder, 'history.jsonl');
   const history = openHistory(file);

@@ -10,7 +10,7 @@ import { openHistory, readHistory } from './history.ts';
 import { judge } from './judge.ts';
 import { observe } from './observer.ts';
 import { openWatched, watchOutages } from './outage-watch.ts';
-import { seededRandom } from './random.ts';
+import { seeded } from '@vantage/test-support/random/seeded';
 import { startNginx } from './reverse-proxy.ts';
 import { requestsFor } from './run.ts';
 
@@ -28,7 +28,7 @@ describe('a service whose coordinators and agents are restarted one after the ot
         // On a busy machine jobs are slow; overload is not under test here.
         coordinatorEnv: { LONGEST_QUEUE_MILLISECONDS: '60000' },
       });
-      const random = seededRandom(11);
+      const random = seeded(11);
       const port = await deployment.store.masterPort();
       const file = join(deployment.folder, 'history.jsonl');
       const history = openHistory(file);

@@ -8,7 +8,7 @@ import { historyNow, type History } from './history.ts';
 import { CONTROL } from './seen.ts';
 import { observe } from './observer.ts';
 import { openWatched, watchOutages, type WatchedServer } from './outage-watch.ts';
-import { seededRandom, shuffled } from './random.ts';
+import { seeded, shuffled } from '@vantage/test-support/random/seeded';
 import { recoveries } from './recovery.ts';
 import { watchStalls } from './stalls.ts';
 import type { StoreKind } from './store.ts';
@@ -49,7 +49,7 @@ const SETTLES_WITHIN_MS = 6_000;
 export async function runChaos(options: RunOptions): Promise<readonly string[]> {
   const { store, seed, rate, scale, indulgenceMs = 0, history } = options;
   // Separate generators for faults and for requests: the speed of responses must not change the faults.
-  const [random, randomOfClients] = [seededRandom(seed), seededRandom(seed + 0x5eed)];
+  const [random, randomOfClients] = [seeded(seed), seeded(seed + 0x5eed)];
   const { agents = 2, lookEveryMs, screenshots = false, keepLogsIn } = options;
   const deployment = await startDeployment({ agents, gatewayAgents: agents, store, screenshots, keepLogsIn });
   history.add({ kind: 'setup', store, indulgenceMs });
@@ -118,7 +118,7 @@ async function injectAll(
   const skipped = new Map<string, string>();
   const until = performance.now() + durationMs;
   do {
-    for (const fault of shuffled(faults, random)) {
+    for (const fault of shuffled(random, faults)) {
       const reason = await fault.impossible?.(deployment);
       if (reason !== undefined) {
         skipped.set(fault.name, reason);

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 
+import { until } from '@vantage/test-support/until';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { agentRights } from '@vantage/contract';
 import { findRedisServer, freePort } from '@vantage/redis-server';
@@ -69,10 +69,6 @@ async function start(env: Readonly<Record<string, string>> = {}): Promise<number
     if (env['COORDINATOR_REDIS_PASSWORD'] !== undefined) throw new Error(`start.sh ended with ${child.exitCode}`);
     // Another program took the port first.
   }
-}
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await sleep(50);
 }
 
 async function answers(port: number): Promise<boolean> {

@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import {
   redisKeys,
   unknownPlace,
@@ -11,6 +9,7 @@ import {
   type ProbeRecord,
 } from '@vantage/contract';
 import { findRedisServer, startRedisServer, type RedisServer, type RedisServerOptions } from '@vantage/redis-server';
+import { until } from '@vantage/test-support/until';
 import { Redis } from 'ioredis';
 
 import type { AcceptedRequest, Creation } from '../src/checks/checks.ts';
@@ -256,9 +255,7 @@ export function success(said: string): Readonly<Record<string, unknown>> {
 }
 
 /** Polls until a condition holds; the test's own timeout bounds it. */
-export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await sleep(10);
-}
+export { until };
 
 export const nowhere: LookUpPlace = () => ({ ...unknownPlace, country: 'Nowhere' });
 

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
+import { until } from '@vantage/test-support/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Check, Probes } from '@vantage/contract';
 import { findRedisServer, freePort, type RedisServer, startRedisServer } from '@vantage/redis-server';
@@ -124,10 +125,6 @@ function startAgent(envFile: string): { readonly child: ChildProcess; readonly l
 }
 
 /** Polls until a condition holds; the test's own time limit bounds it. */
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await sleep(50);
-}
-
 async function ask<T>(path: string, init: RequestInit = {}): Promise<T> {
   const response = await fetch(coordinatorUrl + path, init);
   return (await response.json()) as T;

@@ -3,9 +3,9 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
+import { until } from '@vantage/test-support/until';
 import { afterAll, beforeAll, describe, expect, jest } from '@jest/globals';
 import { freeServerPort, startDaemon, type Daemon } from '@vantage/test-support/daemon';
 import { packagesMissing, unpackPackages } from '@vantage/test-support/debian-packages';
@@ -139,10 +139,6 @@ scrape_configs:
     // Other rules are about coordinators, which are not scraped here.
     const query = new URLSearchParams({ filter: 'alertname="MonitorBad"' });
     return (await (await fetch(`${alertmanagerUrl}/api/v2/alerts?${query}`)).json()) as readonly Alert[];
-  }
-
-  async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
-    while (!(await condition())) await sleep(100);
   }
 
   itWithAlertmanager('raises the alert that is shipped in a real Alertmanager, once, and resolves it', async () => {

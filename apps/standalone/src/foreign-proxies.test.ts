@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import { freePort } from '@vantage/redis-server';
 import { packagesMissing } from '@vantage/test-support/debian-packages';
 import { itNeeding } from '@vantage/test-support/needs';
+import { until } from '@vantage/test-support/until';
 import { afterAll, beforeAll, describe, expect, jest } from '@jest/globals';
 
 import {
@@ -57,10 +57,6 @@ afterAll(() => {
 });
 
 /** Polls until a condition holds; the test's own time limit bounds it. */
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await sleep(50);
-}
-
 function proxyUrl({ user, password }: Login, { port }: ForeignProxy): string {
   return `http://${user}:${encodeURIComponent(password)}@127.0.0.1:${port}`;
 }

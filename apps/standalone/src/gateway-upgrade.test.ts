@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Check } from '@vantage/contract';
 import { freePort } from '@vantage/redis-server';
+import { until } from '@vantage/test-support/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
 import { startGatewayService, type Coordinator, type GatewayService } from '../test/gateway-service.ts';
@@ -35,10 +36,6 @@ afterAll(async () => {
 });
 
 /** Polls until a condition holds; the test's own time limit bounds it. */
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await sleep(50);
-}
-
 async function isUp(probe: string): Promise<boolean> {
   return ['healthy', 'degraded'].includes((await service.probes())[probe]?.status ?? '');
 }

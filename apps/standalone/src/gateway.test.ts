@@ -3,8 +3,8 @@ import { createServer, request, type IncomingMessage, type Server } from 'node:h
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 
+import { until } from '@vantage/test-support/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
 import { foreignCa } from '../test/certificates.ts';
@@ -52,10 +52,6 @@ function hold(): void {
 }
 
 /** Polls until a condition holds; the test's own time limit bounds it. */
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await sleep(100);
-}
-
 async function isUp(probe: string): Promise<boolean> {
   return ['healthy', 'degraded'].includes((await service.probes())[probe]?.status ?? '');
 }

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 
+import { until } from '@vantage/test-support/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createClient, type CheckOf, type Client } from '@vantage/client';
 import { findBrowser } from '@vantage/diagnostics';
@@ -166,10 +166,6 @@ function canTakePictures(probe: { readonly capabilities: { readonly screenshot: 
 
 function picturesOf(check: CheckOf<'http'>): readonly string[] {
   return Object.values(check.results).flatMap(({ screenshot }) => screenshot ?? []);
-}
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await sleep(50);
 }
 
 /** The agent that runs a browser, and the browser. */

@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 
+import { until } from '@vantage/test-support/until';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { findRedisServer, startRedisServer } from '@vantage/redis-server';
 import { Redis } from 'ioredis';
@@ -46,10 +46,6 @@ describe('a Redis that is kept running', () => {
       onChange,
       signal: new AbortController().signal,
     });
-  }
-
-  async function until(condition: () => boolean): Promise<void> {
-    while (!condition()) await sleep(20);
   }
 
   async function answers(port: number): Promise<boolean> {

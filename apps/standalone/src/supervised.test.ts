@@ -1,9 +1,9 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 
+import { until } from '@vantage/test-support/until';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
 import { supervise, type Supervised } from './supervised.ts';
@@ -35,10 +35,6 @@ describe('a supervised program', () => {
       { onChange: () => undefined, report: (line) => reported.push(line), graceMs },
     );
     return supervised;
-  }
-
-  async function until(condition: () => boolean): Promise<void> {
-    while (!condition()) await sleep(20);
   }
 
   const log = (): string => readFileSync(join(folder, 'log'), 'utf8');

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { until } from '@vantage/test-support/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Failure } from '@vantage/contract';
 import { unpackPackages } from '@vantage/test-support/debian-packages';
@@ -76,10 +77,6 @@ function readCapture(text: Buffer): void {
 const packetsTo = (host: string): readonly number[] => sentTo.get(host) ?? [];
 
 /** Polls until a condition holds; the test's own time limit bounds it. */
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await sleep(100);
-}
-
 /** Waits until more packets than this are sent to an address. */
 async function untilSent(host: string, more = 2): Promise<void> {
   const before = packetsTo(host).length;

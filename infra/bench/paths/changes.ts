@@ -2,7 +2,7 @@ import { compared } from '../../../packages/summary/test/compared.ts';
 import { traced, type Segment, type TraceOptions } from '../../../packages/summary/test/balanced-paths.ts';
 import { followWays, MOST_PATH_RUNS } from '../../../packages/summary/src/index.ts';
 import type { Check } from '../../../packages/contract/src/index.ts';
-import { seeded } from '../../../packages/summary/test/generate.ts';
+import { seeded } from '@vantage/test-support/random/seeded';
 import type { Figure } from '../goals.ts';
 
 const RUNS = 10_000;

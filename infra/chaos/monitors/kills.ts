@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { seededRandom } from '../random.ts';
+import { seeded } from '@vantage/test-support/random/seeded';
 import type { MonitorTrial } from './service.ts';
 
 /**
@@ -14,7 +14,7 @@ export async function killAtRandom(
   seed: number,
   durationMs: number,
 ): Promise<number> {
-  const random = seededRandom(seed);
+  const random = seeded(seed);
   const until = performance.now() + durationMs;
   const returning: Promise<void>[] = [];
   let kills = 0;

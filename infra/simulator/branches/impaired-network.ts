@@ -1,4 +1,5 @@
-import { FIRST, randomOf, TARGET_NAME, type Network } from '../../../packages/diagnostics/test/balanced-network.ts';
+import { seeded } from '@vantage/test-support/random/seeded';
+import { FIRST, TARGET_NAME, type Network } from '../../../packages/diagnostics/test/balanced-network.ts';
 import type { FakeAnswer, FakeSent } from '../../../packages/diagnostics/test/fake-packets.ts';
 import { arrived, expired, router, unreachable } from '../../../packages/diagnostics/test/trace-network.ts';
 
@@ -57,7 +58,7 @@ export function impairedNetwork(
   const { holes = [], gone = [], refuses, hidden, loss, slow, breaks, rehashes = Infinity } = impairments;
   const from = (name: string): string =>
     hidden?.(name) === true ? addressOf(network, name).replace(/^203\.0\.113/, '10.0.0') : addressOf(network, name);
-  const random = randomOf(seed);
+  const random = seeded(seed);
   const choices = new Map<string, number>();
   let sentCount = 0;
   const nextOf = (name: string, flow: number): string => {

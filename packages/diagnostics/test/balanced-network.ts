@@ -80,17 +80,6 @@ export const networks: Readonly<Record<string, Network>> = {
   'by packet, unequal': { ...diamond(FIRST, 'end', [1, 2], 'packet'), ...end },
 };
 
-/** Random numbers from 0 to below 1 that follow from a seed (mulberry32). */
-export function randomOf(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** Precedes the name of a router that refused a packet. */
 const REFUSED = '!';
 

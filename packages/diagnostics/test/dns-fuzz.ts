@@ -1,4 +1,5 @@
 import { MessageFormatError, encodeQuery } from '@vantage/contract/dns-message';
+import { seeded } from '@vantage/test-support/random/seeded';
 import { readPresentedMessage } from '../src/types/dns/codec/message.ts';
 
 import { optRecord, readQuery, respond } from '@vantage/test-support/dns/wire';
@@ -43,17 +44,6 @@ export function decodeHostile(bytes: Uint8Array): string {
   } catch (error) {
     return error instanceof MessageFormatError ? 'refused' : String(error);
   }
-}
-
-/** Pseudo-random numbers from 0 to below 1, the same for the same seed (mulberry32). */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_00_00_00_00;
-  };
 }
 
 const query = readQuery(

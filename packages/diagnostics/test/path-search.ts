@@ -1,3 +1,4 @@
+import { seeded } from '@vantage/test-support/random/seeded';
 import { graphOf, PROBE, type Graph } from '../src/types/traceroute/multipath/graph.ts';
 import { nextAsks } from '../src/types/traceroute/multipath/wanted/next-asks.ts';
 import { addressIn } from '../src/types/traceroute/multipath/slots/slots.ts';
@@ -8,7 +9,6 @@ import {
   FIRST,
   provableLinks,
   linksOf,
-  randomOf,
   routeOf,
   TARGET_NAME,
   type Network,
@@ -36,7 +36,7 @@ export interface Searched {
  * @param rehashed number of packets after which per-flow balancers choose again for each flow
  */
 export function searched(network: Network, seed: number, refusing = 0, rehashed = Number.MAX_SAFE_INTEGER): Searched {
-  const random = randomOf(seed);
+  const random = seeded(seed);
   const [refuser] = network[FIRST]!.next;
   const refuses = (name: string): boolean => refusing > 0 && name === refuser && random() < refusing;
   const [before, after] = [routeOf(network, random, refuses), routeOf(network, random, refuses)];

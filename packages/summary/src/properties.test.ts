@@ -14,7 +14,8 @@ import addFormats from 'ajv-formats';
 import { cases } from '@vantage/test-support/random/case-count';
 
 import { CHECK_ID, factsOf } from '../test/cases.ts';
-import { generate, pick, seeded, shuffled, type Random } from '../test/generate.ts';
+import { pick, seeded, shuffled, type Random } from '@vantage/test-support/random/seeded';
+import { generate } from '../test/generate.ts';
 import { compareChecks, type ComparedCheck } from './compare/compare-checks.ts';
 import { probeResultsOf, type ProbeFacts } from './probe-result.ts';
 import { findingRules } from './rules.ts';

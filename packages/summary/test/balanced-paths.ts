@@ -1,5 +1,5 @@
 import type { SparseResultOf } from '../src/probe-result.ts';
-import type { Random } from './generate.ts';
+import type { Random } from '@vantage/test-support/random/seeded';
 import { trace } from './results.ts';
 
 /** A router, or the alternatives of a load balancer, each a list of its hops. */

@@ -1,26 +1,4 @@
-/** Pseudo-random numbers from 0 to below 1, reproducible by seed (mulberry32). */
-export type Random = () => number;
-
-export function seeded(seed: number): Random {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-export function pick<T>(random: Random, items: readonly T[]): T {
-  return items[Math.floor(random() * items.length)]!;
-}
-
-export function shuffled<T>(random: Random, items: readonly T[]): T[] {
-  return items
-    .map((item) => ({ item, rank: random() }))
-    .toSorted((a, b) => a.rank - b.rank)
-    .map(({ item }) => item);
-}
+import { pick, type Random } from '@vantage/test-support/random/seeded';
 
 interface Schema {
   readonly type?: string;

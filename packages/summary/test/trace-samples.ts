@@ -1,5 +1,5 @@
 import type { SparseResultOf } from '../src/probe-result.ts';
-import { seeded, type Random } from './generate.ts';
+import { seeded, type Random } from '@vantage/test-support/random/seeded';
 import { trace } from './results.ts';
 
 type TraceResult = SparseResultOf<'traceroute'> & { readonly result: 'success' | 'failure' | 'timeout' | 'error' };

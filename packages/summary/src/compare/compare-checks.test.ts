@@ -7,7 +7,7 @@ import { bad, each, ok, type Result } from '../../test/cases.ts';
 import { compared, comparedWithVerdict } from '../../test/compared.ts';
 import { misdated } from '../../test/misdated.ts';
 import { dns, http, info, lost, ping, tcp, tls, trace, udp } from '../../test/results.ts';
-import { seeded, type Random } from '../../test/generate.ts';
+import { seeded, type Random } from '@vantage/test-support/random/seeded';
 
 /** Number of comparisons of noise; fewer than one in a hundred may report a certain difference. */
 const NOISES = cases(300);

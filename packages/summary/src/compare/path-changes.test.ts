@@ -4,7 +4,7 @@ import { cases } from '@vantage/test-support/random/case-count';
 
 import { traced, type Segment, type TraceOptions } from '../../test/balanced-paths.ts';
 import { CHECK_ID } from '../../test/cases.ts';
-import { seeded, type Random } from '../../test/generate.ts';
+import { seeded, type Random } from '@vantage/test-support/random/seeded';
 import { trace } from '../../test/results.ts';
 import { followPath, followWays, MOST_PATH_RUNS, pathChangeSentence, reachedFrom } from './path-changes.ts';
 

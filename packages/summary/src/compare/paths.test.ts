@@ -5,7 +5,7 @@ import { cases } from '@vantage/test-support/random/case-count';
 import { traced, type Segment, type TraceOptions } from '../../test/balanced-paths.ts';
 import { each } from '../../test/cases.ts';
 import { compared } from '../../test/compared.ts';
-import { seeded } from '../../test/generate.ts';
+import { seeded } from '@vantage/test-support/random/seeded';
 import { multipath, trace } from '../../test/results.ts';
 import { tracesOf, type Trace } from '../traceroute/trace.ts';
 import { comparePaths } from './path/compare-paths.ts';

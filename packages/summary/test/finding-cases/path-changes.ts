@@ -1,5 +1,5 @@
 import { summaryOf } from '../cases.ts';
-import { seeded, type Random } from '../generate.ts';
+import { seeded, type Random } from '@vantage/test-support/random/seeded';
 import { trace } from '../results.ts';
 import type { FindingCases } from './case.ts';
 

@@ -1,3 +1,4 @@
+import { seeded, type Random } from '@vantage/test-support/random/seeded';
 import { describe, expect, it } from '@jest/globals';
 import type { RunAtProbe } from '@vantage/contract';
 import { cases } from '@vantage/test-support/random/case-count';
@@ -13,21 +14,9 @@ const rule = readAlarm({ when: '3 of 5', networks: 2, for: 2 })!;
 const networks = ['AS1', 'AS2', 'AS2', 'AS3', 'AS4'];
 
 type Letter = 'ok' | 'failing' | 'unmeasured';
-type Draw = () => number;
-
-/** Reproducible numbers from 0 to below 1 (mulberry32). */
-function random(seed: number): Draw {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
 
 /** A probe that works or fails, and changes at each tick with the given probability. */
-function flapper(draw: Draw): (chance: number) => Letter {
+function flapper(draw: Random): (chance: number) => Letter {
   let fails = false;
   return (chance) => {
     if (draw() < chance) fails = !fails;
@@ -51,7 +40,7 @@ const CHANCES = [0.2, 0.35, 0.5];
 const NETWORK_FROM_TICK = 120;
 
 /** Creates a function that returns the state of each probe at a tick. */
-type Shape = (draw: Draw) => (tick: number, chance: number) => readonly Letter[];
+type Shape = (draw: Random) => (tick: number, chance: number) => readonly Letter[];
 
 /** One probe flaps from the start, a network with two more later. */
 const flapping: Shape = (draw) => {
@@ -112,7 +101,7 @@ describe('simulated hours', () => {
   it.each(shapes)(
     'raise no alarm: %s',
     (_what, shape, by) => {
-      const draw = random(17);
+      const draw = seeded(17);
       const letters = shape(draw);
       let state: MonitorState | undefined;
       let [alarms, together] = [0, 0];
@@ -155,7 +144,7 @@ function withNetwork(network: (chance: number) => Letter): ReturnType<Shape> {
   };
 }
 
-function sometimesAway(draw: Draw): ReturnType<Shape> {
+function sometimesAway(draw: Random): ReturnType<Shape> {
   return () => {
     const away = Math.floor(draw() * networks.length);
     return allOk.map((letter, index) => (index === away ? 'unmeasured' : letter));
@@ -164,7 +153,7 @@ function sometimesAway(draw: Draw): ReturnType<Shape> {
 
 describe('a simulated outage', () => {
   it.each(outages)('is found at its second tick: %s', (_what, failing, shape, by) => {
-    const draw = random(23);
+    const draw = seeded(23);
     for (let round = 0; round < cases(25); round += 1) {
       const letters = shape(draw);
       const begins = 100 + Math.floor(draw() * 100);

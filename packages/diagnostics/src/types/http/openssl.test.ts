@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { until } from '@vantage/test-support/until';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 
 import {
@@ -428,8 +429,4 @@ const OAKLEY_GROUP_2 =
 
 function errorStatus(status: number): Buffer {
   return Buffer.from([0x30, 3, 0x0a, 1, status]);
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
 }

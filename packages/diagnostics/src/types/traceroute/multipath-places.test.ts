@@ -1,6 +1,7 @@
+import { seeded } from '@vantage/test-support/random/seeded';
 import { describe, expect, it } from '@jest/globals';
 
-import { networks, randomOf, routeOf, TARGET_NAME } from '../../../test/balanced-network.ts';
+import { networks, routeOf, TARGET_NAME } from '../../../test/balanced-network.ts';
 import type { FakeAnswer, FakeSent } from '../../../test/fake-packets.ts';
 import { arrived, expired, router, traceOver, unreachable } from '../../../test/trace-network.ts';
 import { multipathLines } from './describe-multipath.ts';
@@ -17,7 +18,7 @@ async function tracedOver(
   ways: readonly [Way, Way],
   answer: (sent: FakeSent, number: number) => readonly FakeAnswer[] | undefined = () => undefined,
 ) {
-  const random = randomOf(seed);
+  const random = seeded(seed);
   const chosen = new Map<number, Way>();
   const { outcome } = await traceOver(
     (sent) => {
@@ -119,7 +120,7 @@ describe('a router that refuses packets', () => {
 
 describe('the result of a search for all paths', () => {
   it.each(seeds)('has no node twice on the path of a flow without a circle, draw %i', async (seed) => {
-    const route = routeOf(networks['unequal by 3']!, randomOf(seed));
+    const route = routeOf(networks['unequal by 3']!, seeded(seed));
     const names = Object.keys(networks['unequal by 3']!);
     const { outcome } = await traceOver(
       (sent) => {
@@ -139,7 +140,7 @@ describe('the result of a search for all paths', () => {
 
   it.each(seeds)('knows that routers before a per-packet balancer lead to the target, draw %i', async (seed) => {
     const network = networks['by packet, 2 long ways']!;
-    const route = routeOf(network, randomOf(seed));
+    const route = routeOf(network, seeded(seed));
     const names = Object.keys(network);
     const { outcome } = await traceOver(
       (sent) => {
@@ -156,7 +157,7 @@ describe('the result of a search for all paths', () => {
   });
 
   it('says nothing of packets for links that they cannot be attributed to', async () => {
-    const route = routeOf(networks['by packet, 2 long ways']!, randomOf(3));
+    const route = routeOf(networks['by packet, 2 long ways']!, seeded(3));
     const names = Object.keys(networks['by packet, 2 long ways']!);
     const { outcome } = await traceOver(
       (sent) => {

@@ -1,7 +1,8 @@
+import { seeded } from '@vantage/test-support/random/seeded';
 import { describe, expect, it } from '@jest/globals';
 import { cases } from '@vantage/test-support/random/case-count';
 
-import { FIRST, networks, randomOf, TARGET_NAME, type Network } from '../../../test/balanced-network.ts';
+import { FIRST, networks, TARGET_NAME, type Network } from '../../../test/balanced-network.ts';
 import { searched } from '../../../test/path-search.ts';
 import type { FakeAnswer, FakeSent } from '../../../test/fake-packets.ts';
 import { answerOfTarget, expired, router, TARGET, traceOver, unreachable } from '../../../test/trace-network.ts';
@@ -31,7 +32,7 @@ type Refuses = (sent: FakeSent, random: () => number, ofFlow: number) => boolean
 
 /** Traces over a per-flow balancer with three paths, on one of which a router refuses packets. */
 async function traced(protocol: Protocol, seed: number, refuses: Refuses): Promise<Traced> {
-  const random = randomOf(seed);
+  const random = seeded(seed);
   const flows = new Map<number, { readonly way: number; readonly ofFlow: number }>();
   const answer = (sent: FakeSent): readonly FakeAnswer[] => {
     if (sent.packet.length >= MTU_SEARCH_BYTES) return [answerOfTarget(sent)];

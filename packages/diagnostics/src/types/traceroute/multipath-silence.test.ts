@@ -1,7 +1,8 @@
+import { seeded } from '@vantage/test-support/random/seeded';
 import { describe, expect, it } from '@jest/globals';
 import { cases } from '@vantage/test-support/random/case-count';
 
-import { linksOf, networks, randomOf, routeOf, TARGET_NAME } from '../../../test/balanced-network.ts';
+import { linksOf, networks, routeOf, TARGET_NAME } from '../../../test/balanced-network.ts';
 import { type FakeAnswer, type FakeSent } from '../../../test/fake-packets.ts';
 import {
   answerOfTarget,
@@ -27,7 +28,7 @@ function balanced(
   isLost: (sent: FakeSent, isOverSecond: boolean) => boolean,
   targetHop = TARGET_HOP,
 ) {
-  const random = randomOf(seed);
+  const random = seeded(seed);
   const ways = new Map<number, number>();
   // Linux limits its ICMP errors to one per second, after a burst of six.
   let tokens = 6;
@@ -64,7 +65,7 @@ describe.each(['udp', 'tcp'] as const)('the search for all paths over %s whose f
 
   it.each(seeds)('finds the target that drops some source ports, draw %i', async (seed) => {
     const dropped = new Map<number, boolean>();
-    const random = randomOf(seed + 100);
+    const random = seeded(seed + 100);
     const network = balanced(protocol, seed, ({ ttl, identifier }) => {
       const isDropped = dropped.get(identifier) ?? (dropped.size === 0 || random() < 0.5);
       dropped.set(identifier, isDropped);
@@ -153,7 +154,7 @@ describe('a silent router behind a per-packet balancer', () => {
     const exists = linksOf(network);
     const invented: string[] = [];
     for (const draw of draws) {
-      const route = routeOf(network, randomOf(draw));
+      const route = routeOf(network, seeded(draw));
       const { outcome } = await traceOver(
         (sent) => {
           if (sent.packet.length >= 200) return [arrived(sent)];

@@ -1,7 +1,8 @@
+import { seeded } from '@vantage/test-support/random/seeded';
 import { describe, expect, it } from '@jest/globals';
 import { cases } from '@vantage/test-support/random/case-count';
 
-import { networks, randomOf, routeOf, TARGET_NAME, type Network } from '../../../test/balanced-network.ts';
+import { networks, routeOf, TARGET_NAME, type Network } from '../../../test/balanced-network.ts';
 import type { FakeAnswer, FakeSent } from '../../../test/fake-packets.ts';
 import { searched } from '../../../test/path-search.ts';
 import { arrived, expired, ofTrace, path, router, traceOver, unreachable } from '../../../test/trace-network.ts';
@@ -13,7 +14,7 @@ const isLarge = (sent: FakeSent): boolean => sent.packet.length >= 200;
 
 /** A network behind the packet sockets: router names become addresses. */
 function over(network: Network, lost: (name: string, flow: number) => boolean = () => false) {
-  const route = routeOf(network, randomOf(7));
+  const route = routeOf(network, seeded(7));
   const names = namesOf(network);
   return (sent: FakeSent): readonly FakeAnswer[] => {
     if (isLarge(sent)) return [arrived(sent)];
@@ -25,7 +26,7 @@ function over(network: Network, lost: (name: string, flow: number) => boolean = 
 
 function namedIn(network: Network) {
   const names = namesOf(network);
-  const at = routeOf(network, randomOf(7));
+  const at = routeOf(network, seeded(7));
   return { at, routerAt: (name: string): string => router(names.indexOf(name) + 1) };
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { traced, TARGET, type Segment, type TraceOptions } from '../../../test/balanced-paths.ts';
 import { summaryOf } from '../../../test/cases.ts';
 import { flowsOf } from '../../../test/finding-cases/flows.ts';
-import { seeded } from '../../../test/generate.ts';
+import { seeded } from '@vantage/test-support/random/seeded';
 import { trace } from '../../../test/results.ts';
 
 const DRAWS = 20;

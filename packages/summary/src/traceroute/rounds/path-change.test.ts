@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { cases } from '@vantage/test-support/random/case-count';
 
 import { byChance, inRounds, moving } from '../../../test/finding-cases/path-changes.ts';
-import { seeded } from '../../../test/generate.ts';
+import { seeded } from '@vantage/test-support/random/seeded';
 
 const codesOf = (summary: ReturnType<typeof inRounds>): readonly string[] => summary.findings.map(({ code }) => code);
 const silentBefore = `${'*'.repeat(8)}${'a'.repeat(12)}`;
