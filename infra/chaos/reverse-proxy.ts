@@ -66,7 +66,7 @@ events { worker_connections 1024; }
 http {
   access_log off;
   ${folders.map((name) => `${name}_temp_path ${name};`).join(' ')}
-  upstream coordinators { ${servers} }
+  upstream coordinators { ${servers} keepalive 64; }
   server {
     listen 127.0.0.1:${port};
     location / {

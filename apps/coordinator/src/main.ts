@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { createRequire } from 'node:module';
 
 import { withoutSecrets } from '@vantage/contract';
@@ -12,7 +13,8 @@ import type { Logger } from 'pino';
 import { openApp, openCore, type Parts } from './compose.ts';
 import { readConfig, type Config } from './config.ts';
 import { isShortOfFiles, openFilesLimit } from './connection-bounds.ts';
-import { upgradeAddress } from './http/client-address.ts';
+import { unprocessedClient } from './http/caller.ts';
+import { unprocessedAddress } from './http/client-address.ts';
 import { createKeyPolicies } from './keys/key-policies.ts';
 import { followModules } from './modules/follow-modules.ts';
 import { createQuestionFault } from './modules/question-fault.ts';
@@ -48,13 +50,15 @@ async function run(config: Config, { log, dropped }: OpenLog): Promise<void> {
 
   const behindProxies = config.trustedProxies !== undefined;
   let app: ReturnType<typeof openApp> | undefined;
-  const server = await startServer({ ...config, behindProxies, log }, (publicUrl) => {
+  const clientOf = (request: IncomingMessage): string => (app ? unprocessedClient(app, core.keys, request) : '');
+  const server = await startServer({ ...config, behindProxies, log, clientOf }, (publicUrl) => {
     app = openApp(parts, core, publicUrl, stopping.signal);
     return app;
   }).catch(rejectAddress('HOST, PORT'));
   const gateway = config.gateway !== 'off' ? core.openGateway(new URL(server.publicUrl).origin) : undefined;
   server.onAgent(
-    gateway && ((request, socket, head) => gateway.upgrade(request, socket, head, app && upgradeAddress(app, request))),
+    gateway &&
+      ((request, socket, head) => gateway.upgrade(request, socket, head, app && unprocessedAddress(app, request))),
   );
   const stop = async (): Promise<void> => {
     stopping.abort();

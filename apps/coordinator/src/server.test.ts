@@ -19,6 +19,12 @@ afterEach(async () => {
   server = undefined;
 });
 
+/** Opens a connection that sends a request of that method and path. */
+function askRaw(port: number, method: string, path: string): Socket {
+  const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+  return socket.resume().end(`${method} ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n`);
+}
+
 /** Connections that the kernel holds for a listening port, not yet accepted. */
 function heldConnections(port: number): number {
   const local = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
@@ -49,6 +55,24 @@ describe('the server', () => {
     expect(headers.get('connection')).toBe('close');
     expect(await (await held).text()).toBe('done');
     await closed;
+  });
+
+  it('begins requests only when it has accepted the connections that the kernel holds', async () => {
+    const begun: string[] = [];
+    const isHealthy = Promise.withResolvers<void>();
+    server = await startServer({ host: '127.0.0.1', port: 0 }, () => ({ url = '' }, response) => {
+      begun.push(url);
+      if (url === '/healthz') isHealthy.resolve();
+      response.end();
+    });
+    const { port } = server;
+    // All connect in this turn of the event loop, the health check last.
+    const sockets = Array.from({ length: 100 }, () => askRaw(port, 'POST', '/check'));
+    sockets.push(askRaw(port, 'GET', '/healthz'));
+    await isHealthy.promise;
+
+    expect(begun.length).toBeLessThan(20);
+    for (const socket of sockets) socket.destroy();
   });
 
   it('waits for no connection on which nothing was sent', async () => {

@@ -51,6 +51,8 @@ export interface ServerOptions {
   readonly behindProxies?: boolean;
   /** Limit of concurrent connections per client. */
   readonly maxConnectionsPerClient?: number;
+  /** Identifies the client of a request: in an overload clients get equal shares. */
+  readonly clientOf?: (request: IncomingMessage) => string;
   readonly log?: Pick<Log, 'warn'>;
   /**
    * Timeouts for the header, for the whole request and between requests, and the interval of their checks;
@@ -110,7 +112,7 @@ export async function startServer(
   // Agents may connect with the path of the public URL, and without it for a proxy that strips it.
   paths = [GATEWAY_PATH, links.path(GATEWAY_PATH)];
   const { listener, sayClosing } = closeAfterAnswers(listenerFor(publicUrl));
-  hasUnanswered = guardRequests(server, links, paceRequests(server, listener), () =>
+  hasUnanswered = guardRequests(server, links, paceRequests(server, listener, { clientOf: options.clientOf }), () =>
     options.log?.warn({ limit: MOST_WAITING }, 'connection closed: too many requests before an answer'),
   );
   return {

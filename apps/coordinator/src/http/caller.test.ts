@@ -1,4 +1,7 @@
+import type { IncomingMessage } from 'node:http';
+
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import express from 'express';
 
 import { until } from '../../test/core-bed.ts';
 import { post, tcpCheck, type Seen } from '../../test/http-bed.ts';
@@ -6,6 +9,7 @@ import { CHECK_ID, highLimits } from '../../test/http-fakes.ts';
 import { bearer, startKeyBed, type KeyBed } from '../../test/key-bed.ts';
 import { createIdempotencyStore } from '../checks/create/idempotency-store.ts';
 import type { ApiKey } from '../keys/api-key.ts';
+import { unprocessedClient } from './caller.ts';
 import { createStreamPlaces } from './events/stream-places.ts';
 
 let bed: KeyBed;
@@ -131,6 +135,24 @@ describe('a request with an API key', () => {
       return (answer.json as { detail: string }).detail === 'The API key has expired.';
     });
   });
+});
+
+it('identifies the client of a request before Express processes it: its valid key, or the address that the proxy states', async () => {
+  const key = await bed.add('early', '--scopes', 'check');
+  const ring = bed.openRing();
+  await ring.look();
+  const app = express().set('trust proxy', 1);
+  const clientOf = (headers: Readonly<Record<string, string>>): string => {
+    const request = { headers: { 'x-forwarded-for': '1.2.3.4, 203.0.113.9:4711', ...headers } };
+    const socket = { remoteAddress: '127.0.0.1' };
+    return unprocessedClient(app, ring, { ...request, socket } as unknown as IncomingMessage);
+  };
+
+  expect(clientOf({})).toBe('203.0.113.9');
+  expect(clientOf({ authorization: `Bearer ${unknownKey}` })).toBe('203.0.113.9');
+  expect(clientOf({ authorization: `Bearer ${key}` })).toMatch(/^key:/);
+  expect(clientOf({ 'x-forwarded-for': '2001:db8::1' })).toBe(clientOf({ 'x-forwarded-for': '2001:db8::2' }));
+  expect(clientOf({ 'x-forwarded-for': 'none' })).toBe('');
 });
 
 describe('the limits of a key', () => {

@@ -1,10 +1,13 @@
+import type { IncomingMessage } from 'node:http';
+
 import type { KeyScope } from '@vantage/contract';
-import type { Request } from 'express';
+import type { Express, Request } from 'express';
 
 import type { ApiKey } from '../keys/api-key.ts';
-import type { KeyRing } from '../keys/key-ring.ts';
+import type { FoundKey, KeyRing } from '../keys/key-ring.ts';
 import { StoreUnavailable } from '../redis/store-errors.ts';
-import { clientAddress } from './client-address.ts';
+import { clientAddress, unprocessedAddress } from './client-address.ts';
+import { callerKey } from './limits/axes.ts';
 import { HttpProblem } from './problem.ts';
 
 /** The client of a request. */
@@ -27,10 +30,8 @@ export function admitCaller(
   scope: KeyScope,
   keys: KeyRing,
 ): HttpProblem | StoreUnavailable | undefined {
-  const [, scheme = '', text = ''] = /^(\S+) *(.*)$/.exec(request.headers.authorization ?? '') ?? [];
-  const isBareKey = scheme.startsWith('vtg_');
-  if (scheme.toLowerCase() !== 'bearer' && !isBareKey) return undefined;
-  const found = isBareKey ? BARE : keys.find(text);
+  const found = findKey(request, keys);
+  if (found === undefined) return undefined;
   if (found === 'unread') return new StoreUnavailable('the API keys have not been read yet');
   if ('refused' in found) {
     return new HttpProblem('unauthorized', sentences[found.refused], { headers: { 'WWW-Authenticate': CHALLENGE } });
@@ -39,6 +40,12 @@ export function admitCaller(
   request.res!.locals[KEY] = key;
   if (key.scopes.includes(scope)) return undefined;
   return new HttpProblem('scope-missing', `The key ${key.name} lacks the scope ${scope}.`);
+}
+
+function findKey({ headers }: IncomingMessage, keys: Pick<KeyRing, 'find'>): FoundKey | typeof BARE | undefined {
+  const [, scheme = '', text = ''] = /^(\S+) *(.*)$/.exec(headers.authorization ?? '') ?? [];
+  if (scheme.startsWith('vtg_')) return BARE;
+  return scheme.toLowerCase() === 'bearer' ? keys.find(text) : undefined;
 }
 
 /** `WWW-Authenticate` for an invalid key (RFC 6750 section 3.1). */
@@ -75,6 +82,16 @@ export function requireKey(request: Request, scope: KeyScope): ApiKey {
 /** @throws HttpProblem 400 if the client has no valid address */
 export function callerOf(request: Request): Caller {
   return { address: clientAddress(request), key: apiKeyOf(request) };
+}
+
+/**
+ * Identifies the client of a request that Express has not processed yet, as the limits do. Requests without a valid
+ * address are one client.
+ */
+export function unprocessedClient(app: Express, keys: Pick<KeyRing, 'find'>, request: IncomingMessage): string {
+  const found = findKey(request, keys);
+  const key = typeof found === 'object' && 'key' in found ? found.key : undefined;
+  return callerKey({ address: unprocessedAddress(app, request) ?? '', key });
 }
 
 /** How a problem document refers to the client. */

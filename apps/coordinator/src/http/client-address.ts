@@ -24,11 +24,11 @@ export function clientAddress(request: Request): string {
 }
 
 /**
- * The address of the client of an upgrade request, which Express does not process.
+ * The address of the client of a request that Express does not process, or has not processed yet.
  *
  * @returns undefined if a proxy passed on an invalid address, or the socket has none any more
  */
-export function upgradeAddress(app: Express, { headers, socket }: IncomingMessage): string | undefined {
+export function unprocessedAddress(app: Express, { headers, socket }: IncomingMessage): string | undefined {
   const { 'x-forwarded-for': forwarded } = headers;
   const without = typeof forwarded === 'string' ? forwarded.split(',').map(withoutPort).join(',') : undefined;
   const view = Object.create(app.request, {

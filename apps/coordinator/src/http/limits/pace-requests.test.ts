@@ -7,7 +7,10 @@ import { arrivalOf, isOverdue, OVERDUE_PER_TURN, PER_TURN, paceRequests } from '
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** A pace whose listener notes the name of each request, with `!` behind that of an overdue one. */
+/**
+ * A pace whose listener notes the name of each request, with `!` behind that of an overdue one. What stands before a
+ * colon in a name is the client.
+ */
 function startPace() {
   const passed: string[] = [];
   const arrivals = new Map<string, number>();
@@ -19,7 +22,7 @@ function startPace() {
       passed.push(`${request.url}${isOverdue(request) ? '!' : ''}`);
       arrivals.set(request.url!, arrivalOf(request));
     },
-    () => clock.nowMs,
+    { clientOf: ({ url }) => url!.split(':', 1)[0]!, nowMs: () => clock.nowMs },
   );
   const sockets = new Map<string, { destroyed: boolean }>();
   const send = (method: string, urls: readonly string[]): void => {
@@ -45,19 +48,21 @@ function names(from: number, to: number): readonly string[] {
 }
 
 describe('requests that arrive in one turn of the event loop', () => {
-  it('are passed on at once as long as they are few', () => {
+  it('are passed on at its end as long as they are few', async () => {
     const { ask, passed } = startPace();
     ask(...names(0, PER_TURN));
+    await turn();
     expect(passed).toEqual(names(0, PER_TURN));
   });
 
   it('are passed on in order, a few in each turn', async () => {
     const { ask, passed, clock, arrivals } = startPace();
     ask(...names(0, 2 * PER_TURN + 1));
-    expect(passed).toHaveLength(PER_TURN);
     await turn();
+    expect(passed).toHaveLength(PER_TURN);
     clock.nowMs = 30;
     ask('later');
+    await turn();
     expect(passed).toHaveLength(2 * PER_TURN);
     await turn();
     expect(passed).toEqual([...names(0, 2 * PER_TURN + 1), 'later']);
@@ -67,14 +72,16 @@ describe('requests that arrive in one turn of the event loop', () => {
 
   it('give way to connections that are being accepted, but not without end', async () => {
     const { ask, accepted, passed } = startPace();
-    ask(...names(0, PER_TURN + 1));
     for (let turns = 0; turns < 100; turns += 1) {
       accepted();
+      ask(`r${turns}`);
       await turn();
     }
-    expect(passed).toHaveLength(PER_TURN);
+    expect(passed).toEqual([]);
     await turn();
-    expect(passed).toHaveLength(PER_TURN + 1);
+    expect(passed).toHaveLength(PER_TURN);
+    for (let turns = 0; turns < 100; turns += 1) await turn();
+    expect(passed).toHaveLength(100);
 
     ask(...names(0, 8 * PER_TURN));
     const before = passed.length;
@@ -89,6 +96,7 @@ describe('requests that arrive in one turn of the event loop', () => {
   it('are dropped while they wait if their client has left', async () => {
     const { ask, passed, sockets } = startPace();
     ask(...names(0, PER_TURN + 2));
+    await turn();
     sockets.get(`r${PER_TURN}`)!.destroyed = true;
     await turn();
     expect(passed.slice(PER_TURN)).toEqual([`r${PER_TURN + 1}`]);
@@ -187,4 +195,42 @@ it('begins few reads in a turn, however long they have waited', async () => {
   const before = pace.passed.length;
   await turn();
   expect(pace.passed.slice(before)).toEqual(names(before, before + PER_TURN));
+});
+
+describe('a flood of one client', () => {
+  it.each(['ask', 'read'] as const)('delays no others (%s)', async (method) => {
+    const pace = startPace();
+    const flood = Array.from({ length: 1_000 }, (_, index) => `flood:${index}`);
+    pace[method](...flood);
+    for (let turns = 0; turns < 40; turns += 1) await turn();
+    const before = pace.passed.length;
+    pace[method]('a:0', 'b:0', 'b:1');
+    for (let turns = 0; turns < 2; turns += 1) await turn();
+    expect(pace.passed.slice(before)).toEqual(expect.arrayContaining(['a:0', 'b:0', 'b:1']));
+  });
+
+  it('has none of their requests refused', async () => {
+    const pace = startPace();
+    const sent: string[] = [];
+    for (let turns = 0; turns < 400; turns += 1) {
+      pace.ask(...Array.from({ length: 4 * PER_TURN }, (_, index) => `flood:${turns}/${index}`));
+      sent.push(`small:${turns}`);
+      pace.ask(`small:${turns}`);
+      pace.clock.nowMs += 40;
+      await turn();
+    }
+    expect(pace.passed.filter((name) => name.startsWith('small'))).toEqual(sent);
+    expect(pace.passed.filter((name) => name.endsWith('!')).length).toBeGreaterThan(1_000);
+  });
+});
+
+it('begins requests of load balancers first, however many clients flood', async () => {
+  const pace = startPace();
+  pace.read(...Array.from({ length: 1_000 }, (_, index) => `c${index}:/me`));
+  pace.ask(...Array.from({ length: 1_000 }, (_, index) => `c${index}:/check`));
+  await turn();
+  const before = pace.passed.length;
+  pace.read('lb:/healthz', 'lb:/prefix/readyz?verbose');
+  await turn();
+  expect(pace.passed.slice(before, before + 2)).toEqual(['lb:/healthz', 'lb:/prefix/readyz?verbose']);
 });

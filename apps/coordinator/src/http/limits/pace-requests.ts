@@ -1,5 +1,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 
+import { FairQueue, type FairQueueOptions, type Waiting } from './fair-queue.ts';
+
 /** Requests that begin in one turn of the event loop. */
 export const PER_TURN = 8;
 /** Overdue requests, which are refused, in one turn: with more, refusals would use the time of what is accepted. */
@@ -19,22 +21,29 @@ const arrival = Symbol('arrival');
 type Paced = IncomingMessage & { [overdue]?: true; [arrival]?: number };
 
 /**
- * Passes on `PER_TURN` requests in each turn of the event loop, and the rest in later turns. Node accepts only one
- * connection in a turn: in turns with all requests that have arrived, new clients would wait for seconds, unnoticed by
- * the process. POST requests, which can be refused, wait in a separate queue; if both have requests, each gets half.
+ * Passes on `PER_TURN` requests at the end of each turn of the event loop, and the rest in later turns. Node accepts only
+ * one connection in a turn. In turns with all requests that have arrived, or if each turn began the request of the
+ * connection before, new clients would wait for seconds, unnoticed by the process: therefore requests wait while
+ * connections are being accepted. POST requests, which can be refused, wait in a separate queue; if both have requests,
+ * each gets half. Clients share each queue equally.
  *
  * @param server notes its connections
- * @param listener called at once as long as the process keeps up
- * @param nowMs monotonic clock
  */
 export function paceRequests(
   server: Pick<Server, 'on'>,
   listener: RequestListener,
-  nowMs = (): number => performance.now(),
+  { clientOf = () => '', nowMs = () => performance.now() }: PaceOptions = {},
 ): RequestListener {
-  const queue = new RequestQueue(listener, nowMs);
+  const queue = new RequestQueue(listener, clientOf, nowMs);
   server.on('connection', queue.accepted);
   return queue.take;
+}
+
+export interface PaceOptions {
+  /** Identifies the client of a request; called only while requests wait. */
+  readonly clientOf?: ((request: IncomingMessage) => string) | undefined;
+  /** Monotonic clock. */
+  readonly nowMs?: () => number;
 }
 
 /** True if the POST request has waited too long in a queue that does not become empty: the process is overloaded. */
@@ -51,29 +60,40 @@ export function arrivalOf(request: IncomingMessage): number {
   return (request as Paced)[arrival] ?? performance.now();
 }
 
-interface Waiting {
+interface Paused extends Waiting {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly overdueAt: number;
+  /** Turn before which it arrived. */
+  readonly turn: number;
 }
 
 class RequestQueue {
   private readonly listener: RequestListener;
   private readonly nowMs: () => number;
-  private posts: Waiting[] = [];
-  private readonly others: Waiting[] = [];
-  /** Requests passed on in this turn. */
-  private begun = 0;
+  /** Requests of load balancers, for which a late answer means that the coordinator is down: they go first. */
+  private readonly health: FairQueue<Paused>;
+  private readonly posts: FairQueue<Paused>;
+  private readonly others: FairQueue<Paused>;
   private hasAccepted = false;
   private turnsAccepting = 0;
   private isTurnExpected = false;
-  /** Time at which the first of `posts` had to wait, and the turns since. */
+  /** Turns in which requests were passed on. */
+  private turn = 0;
+  /** Time and turn at which the first of `posts` had to wait. */
   private standsSince = 0;
-  private turnsStanding = 0;
+  private standsSinceTurn = 0;
 
-  constructor(listener: RequestListener, nowMs: () => number) {
+  constructor(listener: RequestListener, clientOf: (request: IncomingMessage) => string, nowMs: () => number) {
     this.listener = listener;
     this.nowMs = nowMs;
+    const lane: FairQueueOptions<Paused> = {
+      clientOf: ({ request }) => clientOf(request),
+      hasLeft: ({ request }) => request.socket.destroyed,
+    };
+    this.health = new FairQueue(lane);
+    this.posts = new FairQueue(lane);
+    this.others = new FairQueue(lane);
   }
 
   readonly accepted = (): void => {
@@ -83,21 +103,22 @@ class RequestQueue {
 
   readonly take: RequestListener = (request, response) => {
     this.expectTurn();
-    const queue = request.method === 'POST' ? this.posts : this.others;
-    if (queue.length === 0 && this.begun < PER_TURN) {
-      this.begun += 1;
-      this.listener(request, response);
-      return;
-    }
     const since = this.nowMs();
+    const { turn } = this;
+    (request as Paced)[arrival] = since;
+    const queue = this.queueOf(request);
     if (queue === this.posts && queue.length === 0) {
       this.standsSince = since;
-      this.turnsStanding = 0;
+      this.standsSinceTurn = turn;
     }
-    (request as Paced)[arrival] = since;
     const overdueAt = since + (this.isStanding(since) ? OVERDUE_MS : BURST_OVERDUE_MS);
-    queue.push({ request, response, overdueAt });
+    queue.add({ request, response, overdueAt, turn });
   };
+
+  private queueOf(request: IncomingMessage): FairQueue<Paused> {
+    if (request.method === 'POST') return this.posts;
+    return isHealth(request) ? this.health : this.others;
+  }
 
   private expectTurn(): void {
     if (this.isTurnExpected) return;
@@ -112,61 +133,42 @@ class RequestQueue {
     const givesWay = this.hasAccepted && this.turnsAccepting < MOST_ACCEPTING && this.areWaiting();
     this.hasAccepted = false;
     this.turnsAccepting = givesWay ? this.turnsAccepting + 1 : 0;
-    if (!givesWay) {
-      this.begun = 0;
-      this.passOnOthers(Math.max(PER_TURN / 2, PER_TURN - this.posts.length));
-      this.passOnPosts();
-    }
+    if (!givesWay) this.passOnSome();
     if (this.areWaiting()) this.expectTurn();
   }
 
   private areWaiting(): boolean {
-    return this.posts.length + this.others.length > 0;
+    return this.health.length + this.posts.length + this.others.length > 0;
   }
 
   private isStanding(now: number): boolean {
-    return now - this.standsSince > STANDING_MS && this.turnsStanding > STANDING_TURNS;
+    return now - this.standsSince > STANDING_MS && this.turn - this.standsSinceTurn > STANDING_TURNS;
   }
 
-  private passOnOthers(most: number): void {
-    let taken = 0;
-    const next: Waiting[] = [];
-    for (const other of this.others) {
-      if (next.length >= most) break;
-      taken += 1;
-      if (!hasLeft(other)) next.push(other);
-    }
-    this.others.splice(0, taken);
-    this.begun += next.length;
-    this.passOn(next);
+  private passOnSome(): void {
+    this.passOn(this.health.take(PER_TURN));
+    const others = this.others.take(Math.max(PER_TURN / 2, PER_TURN - this.posts.length));
+    this.passOn(others);
+    if (this.posts.length > 0) this.passOnPosts(PER_TURN - others.length);
+    this.turn += 1;
   }
 
-  /** Passes on the oldest that are not overdue, and the oldest of the overdue ones in addition. */
-  private passOnPosts(): void {
-    if (this.posts.length === 0) return;
+  private passOnPosts(most: number): void {
     const now = this.nowMs();
-    this.turnsStanding += 1;
     const isStanding = this.isStanding(now);
-    const late: Waiting[] = [];
-    const next: Waiting[] = [];
-    const kept: Waiting[] = [];
-    for (const post of this.posts) {
-      if (hasLeft(post)) continue;
-      if (isStanding && now > post.overdueAt) (late.length < OVERDUE_PER_TURN ? late : kept).push(post);
-      else (this.begun + next.length < PER_TURN ? next : kept).push(post);
-    }
-    this.posts = kept;
-    this.begun += next.length;
+    // A request that no turn has passed over is not late, however long the turn: its client has its share to come.
+    const isLate = ({ overdueAt, turn }: Paused): boolean => isStanding && now > overdueAt && turn < this.turn;
+    const late = this.posts.takeOldest(OVERDUE_PER_TURN, isLate);
     for (const { request } of late) markOverdue(request);
     this.passOn(late);
-    this.passOn(next);
+    this.passOn(this.posts.take(most, (post) => !isLate(post)));
   }
 
-  private passOn(requests: readonly Waiting[]): void {
+  private passOn(requests: readonly Paused[]): void {
     for (const { request, response } of requests) this.listener(request, response);
   }
 }
 
-function hasLeft({ request }: Waiting): boolean {
-  return request.socket.destroyed;
+function isHealth({ url = '' }: IncomingMessage): boolean {
+  return /\/(?:healthz|readyz)(?:\?|$)/.test(url);
 }
