@@ -242,14 +242,17 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
     ['info'],
     'traceroute `between`: round trips differ by the rule for two checks, or losses at the ends by Fisher’s exact test at 1 %.',
   ),
-  routing_loop: degrading(['critical'], 'traceroute: `loop` is not null.'),
+  routing_loop: degrading(
+    ['critical', 'warning'],
+    'traceroute: `loop` is not null. Or with `rounds`: in some of them two routers or more answered at the hop of the target and beyond, twice in the same order, although the target answered in others; a warning if it answered again after them. Such a trace has neither `path_lengths` nor `path_changed`.',
+  ),
   target_stops: degrading(
     ['warning'],
-    `traceroute, \`rounds\`: the target answered, but no packet of the last rounds. From ${t.outage.refused} such rounds on if a router sent an ICMP error other than time exceeded in them. Else from ${t.outage.silent} on, if each earlier silence is at most a third as long, and the probability that of all lost packets so many are the last is ${t.outage.byChance * 100} % at most or they are ${t.outage.long} or more. Not if a limit of answers explains it: the target answered other probes meanwhile and leaves half of their packets unanswered, or it answers some only of the packets that follow the rounds (\`spaced\`). Without such an error the text names a block or a limit as possible causes. In place of \`path_loss\`, \`loss_at_target\` and \`rate_limited_hop\`.`,
+    `traceroute, \`rounds\`: the target answered, but no packet of the last rounds. From ${t.outage.refused} such rounds on if a router sent an ICMP error other than time exceeded in them. Else from ${t.outage.silent} on, if each earlier silence is at most a third as long, and the probability that of all lost packets so many are the last is ${t.outage.byChance * 100} % at most or they are ${t.outage.long} or more. Not if a limit of answers explains it: the target answered other probes meanwhile and leaves half of their packets unanswered, or it answers some only of the packets that follow the rounds (\`spaced\`). Without such an error the text names a block or a limit as possible causes, or, if no hop answered in these rounds, a fault near the probe. Answers of routers at the hop of the target are none of it: they count if at least ${t.outage.silent} packets to the hop behind the last router got none. In place of \`path_loss\`, \`loss_at_target\` and \`rate_limited_hop\`.`,
   ),
   target_pauses: degrading(
     ['warning'],
-    `traceroute, \`rounds\`: ${t.outage.silent} rounds in a row or more without an answer of the target, with answers in two rounds before and in later ones, and no ICMP error. The silence is three times as long as any other, and chance does not explain at ${t.outage.byChance * 100} % that of all lost packets so many are in a row. Not if a limit of answers explains it: the target answered other probes meanwhile and leaves half of their packets unanswered, or it answers some only of the packets that follow the rounds (\`spaced\`). Other loss is found as if these rounds had not been.`,
+    `traceroute, \`rounds\`: ${t.outage.silent} rounds in a row or more without an answer of the target, with answers in two rounds before and in later ones, and no ICMP error. The silence is three times as long as any other, and chance does not explain at ${t.outage.byChance * 100} % that of all lost packets so many are in a row. Not if a limit of answers explains it: the target answered other probes meanwhile and leaves half of their packets unanswered, or it answers some only of the packets that follow the rounds (\`spaced\`). If no hop answered meanwhile, the text says that the fault may be near the probe. Other loss is found as if these rounds had not been.`,
   ),
   path_refused: degrading(
     ['warning', 'info'],

@@ -9,6 +9,7 @@ import { circleOf, endReason, grouped, probeResults } from './end-reason.ts';
 import { deadWays, findDeadWays } from './flows/dead-ways.ts';
 import { findHeaders } from './headers/find-headers.ts';
 import { findMtus } from './mtu/find-mtus.ts';
+import { circleOfRounds, findCirclesOfRounds } from './rounds/circle.ts';
 import { findOutages, outageOf } from './rounds/outage.ts';
 import { findPauses } from './rounds/pause.ts';
 import { findPathChanges } from './rounds/path-change.ts';
@@ -36,6 +37,7 @@ export function findEnds(
   const outages = traces.flatMap((trace) => outageOf(trace, traces) ?? []);
   return [
     ...loops(traces),
+    ...findCirclesOfRounds(traces),
     ...findOutages(outages),
     ...findPauses(traces),
     ...findRefusals(
@@ -57,7 +59,7 @@ export function findEnds(
     ...findBrokenBranches(traces),
     ...findMtus(traces),
     ...findHeaders(traces),
-    ...findPathChanges(traces),
+    ...findPathChanges(traces.filter((trace) => circleOfRounds(trace) === undefined)),
   ];
 }
 

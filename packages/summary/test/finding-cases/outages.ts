@@ -1,6 +1,7 @@
 import { summaryOf, type Result } from '../cases.ts';
 import { trace } from '../results.ts';
 import type { FindingCases } from './case.ts';
+import { circling, inRows } from './onward.ts';
 
 /**
  * Summary of a trace with rounds. A character per round says what became of the packet to each router and the target:
@@ -91,8 +92,12 @@ export const outageCases: FindingCases = {
       ['nothing comes back from the last router either', untilEnd(kept, '.....*******', '.....*******')],
       ['the last of many rounds', untilEnd('.'.repeat(40), '.'.repeat(40), `${'.'.repeat(37)}***`)],
       ['the first round alone was answered', untilEnd(kept, kept, '.***********')],
+      ['a longer path leads nowhere', inRows('a'.repeat(12), 'TTTTTbbbbbbb', '******', '*****', '****')],
     ],
     absent: [
+      ['a longer path leads to it', inRows('a'.repeat(12), 'TTTTTbbbbbbb', 'cccccc', 'TTTTT')],
+      ['a longer path is followed, one hop farther each round', inRows('a'.repeat(12), 'TTTTTTTTTbbb', 'cc', 'd')],
+      ['packets go round in a circle', circling],
       ['the target came back', untilEnd(kept, kept, '.....!!!!!..')],
       ['the last packet is refused', untilEnd(kept, kept, '...........!')],
       ['two packets are lost', untilEnd(kept, kept, '..........**')],

@@ -4,6 +4,7 @@ import { limitedInGroups, lossyHops, lostInGroups } from '../spaced-groups.ts';
 import type { FindingCases } from './case.ts';
 import { backToBalancer, cut, flowsOf, inCircle, limitedTarget } from './flows.ts';
 import { placeAt } from './place-at.ts';
+import { circlesOfRounds } from './onward.ts';
 
 const access = '198.51.100.1 1 1 1';
 const transit = '192.0.2.1 5 5 5';
@@ -60,8 +61,9 @@ export const pathCases: FindingCases = {
     ],
   },
   routing_loop: {
-    present: [['routers in a circle', on(looping, { loop: { start: 1, length: 2 } })]],
+    present: [['routers in a circle', on(looping, { loop: { start: 1, length: 2 } })], ...circlesOfRounds.present],
     absent: [
+      ...circlesOfRounds.absent,
       ['one router twice in a row', on(['192.0.2.1 1', '192.0.2.1 2', target])],
       ['nothing answers', on([access, '* * *'])],
     ],

@@ -298,6 +298,37 @@ describe('rounds over a path that becomes longer or shorter', () => {
     ]);
   });
 
+  it('show the routers of a circle into which the packets get, and none of their answers as the target’s', async () => {
+    let round = 0;
+    const circleIn = (rounds: readonly number[]) =>
+      traceOver(
+        path(0, (one) => {
+          if (one.packet.length >= 200) return [];
+          if (one.ttl === 1) round += 1;
+          if (one.ttl < 3) return [expired(one, router(one.ttl))];
+          return [rounds.includes(round) ? expired(one, router(1 + ((one.ttl - 1) % 2))) : arrived(one, 3)];
+        }),
+        { rounds: 12 },
+        { inTime: true },
+      );
+
+    const { outcome: last } = await circleIn([6, 7, 8, 9, 10, 11, 12]);
+    expect(rows(last).slice(2, 5)).toEqual([
+      [`${router(1)} target`, '12/12'],
+      [router(2), '6/6'],
+      [router(1), '5/5'],
+    ]);
+    expect(last.targetHops).toBeUndefined();
+    round = 0;
+    const { outcome: some } = await circleIn([6, 7, 8]);
+    expect(rows(some).slice(2)).toEqual([
+      [`target ${router(1)}`, '12/12'],
+      [router(2), '2/2'],
+      [router(1), '1/1'],
+    ]);
+    expect(some.targetHops).toBeUndefined();
+  });
+
   it('find a target whose router refused it at first', async () => {
     let round = 0;
     const { outcome } = await traceOver(

@@ -18,7 +18,7 @@ export function circleOfFlow({ isReached, steps }: Way): readonly string[] {
 }
 
 /** The first circle of two routers or more in a path; empty without one. */
-function circleIn<Hop>(path: readonly (Hop | null)[]): readonly Hop[] {
+export function circleIn<Hop>(path: readonly (Hop | null)[]): readonly Hop[] {
   for (let start = 0; start < path.length; start += 1) {
     for (let length = 2; start + ROUNDS * length <= path.length; length += 1) {
       const circle = path.slice(start, start + length).filter((hop) => hop !== null);

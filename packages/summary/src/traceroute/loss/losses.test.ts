@@ -123,7 +123,8 @@ describe('loss on a path', () => {
     expect(lines(summary)).toEqual(['path_loss warning: ber-1 fra-1']);
     expect(summary.findings[0]!.text).toBe(
       'Loss of 2 paths begins at hop 2, 192.0.2.1 in AS64511 (Transit Net) and at hop 2, 192.0.2.7 in AS64511 (Transit Net) ' +
-        'and carries on to the target, where ber-1 loses 50 % and fra-1 loses 50 %.',
+        'and carries on to the target, where ber-1 loses 50 % and fra-1 loses 50 %. ' +
+        'The packets or the answers to them are lost: from there on answers may come back another way, which no trace shows.',
     );
   });
 
@@ -309,9 +310,11 @@ describe('loss on a path', () => {
     const textWith = (late: number, hops?: number[]) =>
       textOf(summaryOf('traceroute', { 'fra-1': lateAtAll(late, hops) }), 'path_loss');
 
-    expect(textWith(0)).toMatch(/^Loss begins at hop 2, 192\.0\.2\.1.* where fra-1 loses 50 %\.$/);
+    expect(textWith(0)).toMatch(
+      /^Loss begins at hop 2, 192\.0\.2\.1.* where fra-1 loses 50 %\. The packets or the answers/,
+    );
     expect(textWith(4)).toMatch(
-      / where fra-1 loses 33 %\. 4 more answers came after more than four seconds: late, not lost\.$/,
+      / where fra-1 loses 33 %\. 4 more answers came after more than four seconds: late, not lost\. The packets or/,
     );
     // All answers that hops 2 and 3 lack came late, so these hops lost nothing.
     expect(textWith(12, [2, 3])).toMatch(/^Loss begins between hop 1, .* and hop 4, 192\.0\.2\.3/);

@@ -68,6 +68,10 @@ function reachedOf(traces: readonly Trace[]): readonly Trace[] {
   );
 }
 
+/** Answers from a hop on may come back by other routers than those before it. */
+const WAY_BACK =
+  'The packets or the answers to them are lost: from there on answers may come back another way, which no trace shows.';
+
 function carriedOn(places: readonly (readonly Loss[])[]): readonly FindingDraft[] {
   return places.map((own) => {
     const where = unique(own.map(placeText));
@@ -76,7 +80,7 @@ function carriedOn(places: readonly (readonly Loss[])[]): readonly FindingDraft[
     const late = own.reduce((sum, { trace, end }) => sum + lateAt(trace, end.hop), 0);
     const further =
       late === 0 ? '' : ` ${countOf(late, 'more answer')} came after more than four seconds: late, not lost.`;
-    const text = `${begins} ${listed(where, 3)} and carries on to the target, where ${sharesOf(own, isLimited ? 'misses answers to' : 'loses')}.${further}`;
+    const text = `${begins} ${listed(where, 3)} and carries on to the target, where ${sharesOf(own, isLimited ? 'misses answers to' : 'loses')}.${further} ${WAY_BACK}`;
     const brief = `loss begins ${placeText(own[0]!)}`;
     return buildFinding('path_loss', 'warning', probeResultsOf(own), text, brief);
   });

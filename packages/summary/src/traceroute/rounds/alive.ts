@@ -17,13 +17,32 @@ export function spanIn(length: number, [start, end]: Span, rounds: number): Span
  *
  * @returns undefined if there is none, or if no packets were sent to a later one of these hops in these rounds
  */
-export function lastAlive(trace: Trace, target: number, [start, end]: Span, rounds: number): Step | undefined {
+export function lastAlive(trace: Trace, target: number, span: Span, rounds: number): Step | undefined {
+  const { before, seen } = seenBefore(trace, target, span, rounds);
+  const index = seen.findLastIndex((rtts) => rtts.some((rtt) => rtt !== null));
+  return seen.slice(index + 1).some((rtts) => rtts.length === 0) ? undefined : before[index];
+}
+
+/** True if none of the hops before the target answered in rounds in which the target did not, the first one included. */
+export function isNoneAlive(trace: Trace, target: number, span: Span, rounds: number): boolean {
+  const { before, seen } = seenBefore(trace, target, span, rounds);
+  const isFirst = before[0]?.hop === 1;
+  return isFirst && seen.every((rtts) => rtts.length > 0 && rtts.every((rtt) => rtt === null));
+}
+
+interface Before {
+  /** Hops before the target that answered in some round. */
+  readonly before: readonly Step[];
+  /** Their answers in the rounds that count. */
+  readonly seen: readonly (readonly (number | null)[])[];
+}
+
+function seenBefore(trace: Trace, target: number, [start, end]: Span, rounds: number): Before {
   const { hops = [] } = trace.probeResult.result;
   const before = trace.steps.filter((step) => step.hop < target && !isSilent(step));
   const seen = before.map((step) => {
     const rtts = hops.find(({ hop }) => hop === step.hop)?.rtts ?? [];
     return rtts.slice(...spanIn(rtts.length, [start + 1, end < rounds ? end - 1 : end], rounds));
   });
-  const index = seen.findLastIndex((rtts) => rtts.some((rtt) => rtt !== null));
-  return seen.slice(index + 1).some((rtts) => rtts.length === 0) ? undefined : before[index];
+  return { before, seen };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 
 import { summaryOf } from '../../../test/cases.ts';
+import { inRows } from '../../../test/finding-cases/onward.ts';
 import { resultUntilEnd, untilEnd, untilEndOfOne } from '../../../test/finding-cases/outages.ts';
 
 const kept = '............';
@@ -52,8 +53,27 @@ describe('a target that stops answering during the rounds', () => {
     expect(summary.verdict).toBe('degraded');
     expect(summary.headline).toContain('but not all the time: it answered none of rounds 11 to 17 of 30 of fra-1.');
     expect(found(summary)).toEqual([
-      'warning target_pauses: The target fell silent during the check, and came back: it answered none of rounds 11 to 17 of 30 of fra-1; the last hop that still answered is hop 1, 198.51.100.1 in AS64510 (Access Net).',
+      'warning target_pauses: The target fell silent during the check, and came back: it answered none of rounds 11 to 17 of 30 of fra-1; the last hop that still answered is hop 1, 198.51.100.1 in AS64510 (Access Net).' +
+        ' It or the path to it, there or back, may have failed for that time, or the target or a filter blocked the probe.',
     ]);
+  });
+
+  it('may be silent for a fault near the probe, if no hop answers meanwhile', () => {
+    const [silence, near] = ['.....*******', 'from the first one on: the fault may be near the probe'];
+    const pause = `${'.'.repeat(10)}*******${'.'.repeat(13)}`;
+
+    expect(found(untilEnd(silence, silence, silence))[0]).toContain(near);
+    expect(found(untilEnd(pause, pause, pause))[0]).toContain(near);
+    expect(found(untilEnd('.'.repeat(30), pause, pause))[0]).not.toContain(near);
+  });
+
+  it('is silent behind a router that takes its place on the path', () => {
+    const summary = inRows('a'.repeat(12), 'TTTTTbbbbbbb', '******', '*****', '****');
+
+    expect(summary.headline).toContain('it answered none of the last 7 of 12 rounds of fra-1.');
+    expect(found(summary)[0]).toContain(
+      'the last hop that still answered is hop 2, 192.0.2.2 in AS64511 (Transit Net).',
+    );
   });
 
   it('is no silence where chance has the occasions of many probes', () => {

@@ -2,7 +2,7 @@ import { buildFinding, type FindingDraft } from '../../finding.ts';
 import { groupBy } from '../../probe-result.ts';
 import { thresholds } from '../../thresholds.ts';
 import { listed } from '../../words.ts';
-import { lastAlive } from './alive.ts';
+import { isNoneAlive, lastAlive } from './alive.ts';
 import { isLateRather } from './late.ts';
 import { mayBeStarved } from './starved.ts';
 import { lastOf, targetHopsOf } from './path-change.ts';
@@ -20,6 +20,8 @@ export interface Outage {
   readonly refusal: PathRefusal | undefined;
   /** The last hop that still answered; undefined if none is known to. */
   readonly alive: Step | undefined;
+  /** True if no hop at all answered in these rounds, that next to the probe included. */
+  readonly isNoneAlive: boolean;
 }
 
 type Hop = NonNullable<Trace['probeResult']['result']['hops']>[number];
@@ -40,10 +42,12 @@ export function outageOf(trace: Trace, all: readonly Trace[]): Outage | undefine
   const hops = hopsOf(trace);
   const row = hops.find((one) => one.hop === hop);
   if (row === undefined) return undefined;
-  const answers = answersOf(row, flow.hops[hop - 1] ?? []);
+  const indexes = flow.hops[hop - 1] ?? [];
+  const answers = answersOf(row, indexes, trace.target);
   const unanswered = answers.length - 1 - answers.lastIndexOf(true);
   if (unanswered < thresholds.outage.refused || unanswered >= Math.min(answers.length, rounds)) return undefined;
-  if (isLateRather(trace, hop, unanswered)) return undefined;
+  const beyond = isPassed(row, indexes, trace.target) ? routerBeyond(trace, hop) : null;
+  if (beyond === undefined || isLateRather(trace, hop, unanswered)) return undefined;
   const share = unanswered / rounds;
   const refusal = refusalIn(trace, hops, hop, share);
   const span = [rounds - unanswered, rounds] as const;
@@ -53,17 +57,44 @@ export function outageOf(trace: Trace, all: readonly Trace[]): Outage | undefine
     rounds,
     unanswered,
     refusal,
-    alive: lastAlive(trace, hop, span, rounds),
+    alive: beyond ?? lastAlive(trace, hop, span, rounds),
+    isNoneAlive: isNoneAlive(trace, hop, span, rounds),
   };
 }
 
 /**
- * Whether each packet to the target's hop was answered. Refusals are not, although older agents list them as answers of
- * their senders.
+ * Whether the target answered each packet to its hop. Refusals are no answers, although older agents list them as answers
+ * of their senders, nor are answers of routers.
  */
-function answersOf({ responders, icmp }: Hop, indexes: readonly (number | null)[]): readonly boolean[] {
+function answersOf(row: Hop, indexes: readonly (number | null)[], target: string | null): readonly boolean[] {
+  const { responders, icmp } = row;
   const refuser = icmp?.from === undefined ? -1 : responders.findIndex(({ ip }) => ip === icmp.from);
-  return indexes.map((index) => index !== null && index !== refuser);
+  return indexes.map((index) => index !== null && index !== refuser && !isRouters(row, index, target));
+}
+
+/** True if a packet expired at a router where the target answered others: the path goes on there. */
+function isRouters({ responders, icmp }: Hop, index: number, target: string | null): boolean {
+  const ip = responders[index]?.ip;
+  return responders.some((one) => one.ip === target) && ip !== target && (icmp === null || ip !== icmp.from);
+}
+
+/** True if a router gave the last answer at the target’s hop: the path became longer. */
+function isPassed(row: Hop, indexes: readonly (number | null)[], target: string | null): boolean {
+  const last = indexes.findLast((index) => index !== null);
+  return typeof last === 'number' && isRouters(row, last, target);
+}
+
+/**
+ * The last router of a path that became longer, if several packets to the next hop got no answer, nor any to farther
+ * ones. Else undefined: the rounds may not have come as far as the target.
+ */
+function routerBeyond(trace: Trace, target: number): Step | undefined {
+  const later = hopsOf(trace).filter(({ hop }) => hop >= target);
+  const last = later.findLast(({ rtts }) => rtts.some((rtt) => rtt !== null))?.hop ?? target;
+  const silent = later.find(({ hop }) => hop === last + 1);
+  const step = trace.steps.find(({ hop }) => hop === last);
+  if (step === undefined || (silent?.rtts.length ?? 0) < thresholds.outage.silent) return undefined;
+  return { ...step, routers: step.routers.filter(({ ip }) => ip !== trace.target) };
 }
 
 /**
@@ -120,8 +151,8 @@ export function findOutages(outages: readonly Outage[]): readonly FindingDraft[]
   });
 }
 
-function keyOf({ refusal, alive }: Outage): string {
-  if (refusal === undefined) return alive === undefined ? '' : placeKey(alive);
+function keyOf({ refusal, alive, isNoneAlive: isNone }: Outage): string {
+  if (refusal === undefined) return alive === undefined ? String(isNone) : placeKey(alive);
   return `${refusal.step === undefined ? refusal.where : placeKey(refusal.step)} ${refusal.mark}`;
 }
 
@@ -130,8 +161,13 @@ function reasonOf({ refusal, alive }: Outage): string {
   return alive === undefined ? '' : `; the last hop that still answered is ${stepText(alive)}`;
 }
 
+/** Sentence: the hops before the target were silent too. */
+export const NONE_ALIVE =
+  ' No hop before it answered then either, from the first one on: the fault may be near the probe, and not of the target.';
+
 /** Possible causes, unless a router named one. */
-function whyOf({ refusal }: Outage): string {
+function whyOf({ refusal, isNoneAlive: isNone }: Outage): string {
   if (refusal !== undefined) return '';
+  if (isNone) return NONE_ALIVE;
   return ' It or the path to it may have failed, or the target or a filter blocks the probe or limits answers after so many packets.';
 }

@@ -3,8 +3,9 @@ import { thresholds } from '../../thresholds.ts';
 import { listed } from '../../words.ts';
 import { chanceOfMore } from '../../chance.ts';
 import { stepText, targetIndex, tracesOf, type Step, type Trace } from '../trace.ts';
-import { lastAlive, spanIn, type Span } from './alive.ts';
+import { isNoneAlive, lastAlive, spanIn, type Span } from './alive.ts';
 import { isLateRather } from './late.ts';
+import { NONE_ALIVE } from './outage.ts';
 import { isChangedPath } from './path-change.ts';
 import { mayBeStarved } from './starved.ts';
 
@@ -17,6 +18,8 @@ export interface Pause {
   readonly rounds: number;
   /** The last hop before the target that answered meanwhile; undefined if none is known to. */
   readonly alive: Step | undefined;
+  /** True if no hop at all answered meanwhile, that next to the probe included. */
+  readonly isNoneAlive: boolean;
 }
 
 /**
@@ -38,7 +41,7 @@ export function pauseOf(trace: Trace, all: readonly Trace[]): Pause | undefined 
   if (span === undefined || !isProved(rtts, span, all.length) || mayBeStarved(trace, span, all)) return undefined;
   if (isLateRather(trace, hop, span[1] - span[0])) return undefined;
   const alive = lastAlive(trace, hop, span, rounds);
-  return { trace, from: span[0] + 1, to: span[1], rounds, alive };
+  return { trace, from: span[0] + 1, to: span[1], rounds, alive, isNoneAlive: isNoneAlive(trace, hop, span, rounds) };
 }
 
 /** The trace without the packets of its pause, so that they count as no loss of its path. */
@@ -102,9 +105,19 @@ export function findPauses(traces: readonly Trace[]): readonly FindingDraft[] {
     return `rounds ${from} to ${to} of ${rounds} of ${trace.probeResult.probe}${where}`;
   });
   const end = isSame && alive[0] !== '' ? `; ${aliveText(alive[0])}` : '';
-  const text = `The target fell silent during the check, and came back: it answered none of ${listed(who)}${end}.`;
+  const text = `The target fell silent during the check, and came back: it answered none of ${listed(who)}${end}.${whyOf(pauses)}`;
   const results = pauses.map(({ trace }) => trace.probeResult);
   const [first] = pauses;
   const brief = `not all the time: it answered none of rounds ${first!.from} to ${first!.to} of ${first!.rounds} of ${first!.trace.probeResult.probe}`;
   return [buildFinding('target_pauses', 'warning', results, text, brief)];
+}
+
+/** Possible causes. */
+function whyOf(pauses: readonly Pause[]): string {
+  const near = pauses.filter((pause) => pause.isNoneAlive);
+  if (near.length === pauses.length) return NONE_ALIVE;
+  const who = listed(near.map(({ trace }) => trace.probeResult.probe));
+  const own =
+    near.length === 0 ? '' : ` To ${who} no hop before it answered then either: that fault may be near the probe.`;
+  return ` It or the path to it, there or back, may have failed for that time, or the target or a filter blocked the probe.${own}`;
 }

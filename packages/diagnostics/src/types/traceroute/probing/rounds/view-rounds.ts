@@ -10,17 +10,32 @@ export function viewRounds(packets: readonly TracePacket[], limits: TraceLimits)
   const all = viewFlows(packets, 1, limits, new Set())[0]!;
   if (!all.reached) return all;
   const first = viewFirstRound(packets, limits);
-  const { hops } = targetHopsOf(packets, limits);
+  const { hops, now } = targetHopsOf(packets, limits);
   if (hops.length === 0) return all;
-  const end = Math.max(...hops.map(({ hop }) => hop));
+  const furthest = Math.max(...hops.map(({ hop }) => hop));
+  const end = Math.max(furthest, ...ttlsBeyond(packets, now));
   return {
     ...all,
     end,
     horizon: end,
     scoutsTo: end,
-    hopOf: (packet) => (packet.round === undefined ? first.hopOf(packet) : packet.ttl),
+    hopOf: (packet) => {
+      if (packet.round === undefined) return first.hopOf(packet);
+      // Beyond all of its hops, the target answers packets that sought it as the path became as short as before.
+      return packet.ttl > furthest && packet.answer?.kind === 'target' ? null : packet.ttl;
+    },
     atEnd: packets.filter((packet) => isSentToTarget(packet, hops, first)),
   };
+}
+
+/**
+ * TTLs of the rounds at which routers answered, also where the target was before: without them the result would not show
+ * that packets go on there, as in a circle. While the target is sought, those without an answer too.
+ */
+function ttlsBeyond(packets: readonly TracePacket[], now: number | null): readonly number[] {
+  return packets.flatMap(({ round, ttl, answer }) =>
+    round !== undefined && (answer?.kind === 'expired' || (now === null && answer === null)) ? [ttl] : [],
+  );
 }
 
 /** How many packets were sent to the target at a hop, and how many of them it answered. */

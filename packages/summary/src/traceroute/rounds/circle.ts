@@ -1,0 +1,77 @@
+import { buildFinding, type FindingDraft } from '../../finding.ts';
+import { listed, shown } from '../../words.ts';
+import { circleIn } from '../flows/circling-flows.ts';
+import { targetIndex, type Trace } from '../trace.ts';
+
+/** A circle in which packets to the target went round in some rounds of a trace. */
+interface Circle {
+  readonly trace: Trace;
+  /** Addresses of the routers, in the order of passage. */
+  readonly routers: readonly string[];
+  /** `rounds 9 to 15 of 30`, or `7 of 30 rounds` if they are not known or not in a row. */
+  readonly when: string;
+  /** True if the target did not answer after them. */
+  readonly isLast: boolean;
+}
+
+type Hop = NonNullable<Trace['probeResult']['result']['hops']>[number];
+
+/**
+ * The circle that packets took in rounds in which they did not reach the target, although it answered in others. Two
+ * routers or more answered at its hop and beyond, twice in the same order. Hops before the target count only if one
+ * router answered there in all rounds: after a change of the path, the hops of both ways would look like a circle.
+ */
+export function circleOfRounds(trace: Trace): Circle | undefined {
+  const { isFinal, steps, target, probeResult } = trace;
+  const { rounds = 1, hops = [], flows = [] } = probeResult.result;
+  const [flow] = flows;
+  const index = targetIndex(trace);
+  if (!isFinal || rounds < 2 || index === undefined || flow === undefined) return undefined;
+  // Beyond its hop, the target may have answered a packet after the circle.
+  const first = (steps.find(({ routers }) => routers.some(({ ip }) => ip === target)) ?? steps[index]!).hop;
+  const row = hops.find(({ hop }) => hop === first);
+  const path = Array.from({ length: Math.max(...hops.map(({ hop }) => hop)) }, (_, at) =>
+    routerAt(
+      hops.find(({ hop }) => hop === at + 1),
+      at + 1 < first,
+      target,
+    ),
+  );
+  const routers = circleIn(path);
+  const router = path[first - 1];
+  if (row === undefined || router === null || router === undefined || !routers.includes(router)) return undefined;
+  const answers = (flow.hops[first - 1] ?? []).map((answer) => row.responders[answer ?? -1]?.ip);
+  const [start, end] = [answers.indexOf(router), answers.lastIndexOf(router)];
+  const count = answers.filter((ip) => ip === router).length;
+  const isSpan = answers.length === rounds && end - start + 1 === count;
+  const when = isSpan ? `rounds ${start + 1} to ${end + 1} of ${rounds}` : `${count} of ${rounds} rounds`;
+  return { trace, routers, when, isLast: answers.lastIndexOf(target ?? undefined) < end };
+}
+
+/** The only router that answered at a hop; null if there is none, several, or a withheld address. */
+function routerAt(row: Hop | undefined, isBefore: boolean, target: string | null): string | null {
+  const others = (row?.responders ?? []).filter(({ ip }) => isBefore || ip !== target);
+  return others.length === 1 ? others[0]!.ip : null;
+}
+
+/** Findings: packets to a target that answered went round in a circle in some rounds. */
+export function findCirclesOfRounds(traces: readonly Trace[]): readonly FindingDraft[] {
+  const circles = traces.flatMap((trace) => circleOfRounds(trace) ?? []);
+  const groups = Map.groupBy(circles, ({ routers, isLast }) => `${routers.toSorted().join(' ')} ${isLast}`);
+  return [...groups.values()].map((own) => {
+    const [{ routers, isLast }] = own as [Circle];
+    const when = listed(own.map(({ trace, when: rounds }) => `${rounds} of ${trace.probeResult.probe}`));
+    const end = isLast ? ', and did not reach it any more' : ', and reached it again later';
+    const text = `Packets to the target went round in a circle of ${listed(
+      routers.map((ip) => shown(ip)),
+      6,
+    )} during the check, in ${when}${end}: the routers there disagreed about the way.`;
+    return buildFinding(
+      'routing_loop',
+      isLast ? 'critical' : 'warning',
+      own.map(({ trace }) => trace.probeResult),
+      text,
+      `packets went round in a circle in ${when}`,
+    );
+  });
+}
