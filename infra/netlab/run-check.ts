@@ -21,13 +21,21 @@ export interface CheckOrder {
   readonly nameServer: string | null;
   /** True to report partial results too. */
   readonly partials: boolean;
+  /** True to report how many rounds of a trace are sent, while it runs. */
+  readonly rounds?: boolean;
 }
 
 const BUSY_EVERY_MS = 20;
 /** Factor of the time limits: results are tested here, not durations, and the machine may stall. */
 const INDULGENCE = 3;
 
-/** One line of standard output, JSON. */
+/** One line of standard output, JSON: more rounds of a trace are sent. */
+export interface CheckProgress {
+  readonly id: number;
+  readonly rounds: number;
+}
+
+/** One line of standard output, JSON: the check has ended. */
 export interface CheckOutcome {
   readonly id: number;
   readonly outcome: object;
@@ -49,12 +57,17 @@ for await (const line of createInterface({ input: process.stdin })) {
   const order = JSON.parse(line) as CheckOrder;
   const partials: CheckOutcome['partials'][number][] = [];
   const startedMs = performance.now();
-  const keep = (fields: object): void => {
+  let sent = 0;
+  const keep = (fields: { readonly rounds?: number }): void => {
     if (order.partials) partials.push({ atMs: performance.now() - startedMs, fields: structuredClone(fields) });
+    const { rounds = 0 } = fields;
+    if (order.rounds !== true || rounds <= sent) return;
+    sent = rounds;
+    write({ id: order.id, rounds } satisfies CheckProgress);
   };
   const check = run(order, keep).then((outcome) => {
     const endedMs = Number(process.hrtime.bigint()) / 1e6;
-    process.stdout.write(`${JSON.stringify({ id: order.id, outcome, endedMs, partials } satisfies CheckOutcome)}\n`);
+    write({ id: order.id, outcome, endedMs, partials } satisfies CheckOutcome);
   });
   running.add(check);
 }
@@ -78,6 +91,10 @@ async function run(
   const context = createContext(probeContext, { budgetMs, emitPartial });
   const diagnostic = await loadDiagnostic(type);
   return diagnostic.run(params, context);
+}
+
+function write(line: object): void {
+  process.stdout.write(`${JSON.stringify(line)}\n`);
 }
 
 function burn(milliseconds: number): void {

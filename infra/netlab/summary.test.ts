@@ -1,10 +1,9 @@
-import { setTimeout } from 'node:timers/promises';
-
 import { afterAll, describe, expect } from '@jest/globals';
 
 import type { Summary } from '../../packages/contract/src/index.ts';
 import { itNeeding } from '@vantage/test-support/needs';
 import { summarize } from '../../packages/summary/src/index.ts';
+import { sentRounds, type SentRounds } from './check-runner.ts';
 import { IP } from './namespaces.ts';
 import { netlabMissing } from './netlab.ts';
 import { openTestLab, type Ping, type Traceroute } from './test-lab.ts';
@@ -18,8 +17,9 @@ afterAll(() => lab?.close());
 
 const probe = 'lab-1';
 
-async function traced(host: string, options: object = {}): Promise<Summary> {
-  return summaryOf('traceroute', host, await lab!.trace(host, options));
+async function traced(host: string, options: object = {}, sent?: SentRounds): Promise<Summary> {
+  const manner = sent === undefined ? {} : { onRounds: sent.ofTrace() };
+  return summaryOf('traceroute', host, await lab!.trace(host, options, manner));
 }
 
 function summaryOf(type: string, host: string, outcome: Ping | Traceroute): Summary {
@@ -130,8 +130,9 @@ describe('the summary of a network whose truth is known', () => {
     const [part, rounds] = [11, 24];
     await addPlace(part, 4, networks.diamond);
     const targets = [4, networks.diamond].flatMap((network) => both.map((family) => own[family](network, part)));
-    const summaries = Promise.all(targets.map((target) => traced(target, { rounds, protocol: 'udp' })));
-    await setTimeout((rounds / 2) * 1_000);
+    const sent = sentRounds();
+    const summaries = Promise.all(targets.map((target) => traced(target, { rounds, protocol: 'udp' }, sent)));
+    await Promise.race([sent.reach(rounds / 2), summaries]);
     await change(...otherWay(part));
     const [v4, v6, ...balanced] = await summaries;
 
@@ -151,8 +152,11 @@ describe('the summary of a network whose truth is known', () => {
     // One hop alone proves a change from 30 rounds on.
     const [part, rounds] = [12, 36];
     await addPlace(part, 4);
-    const summaries = Promise.all(both.map((family) => traced(own[family](4, part), { rounds, protocol: 'udp' })));
-    await setTimeout((rounds / 2) * 1_000);
+    const sent = sentRounds();
+    const summaries = Promise.all(
+      both.map((family) => traced(own[family](4, part), { rounds, protocol: 'udp' }, sent)),
+    );
+    await Promise.race([sent.reach(rounds / 2), summaries]);
     await change(...otherWayBack(part));
     const [v4, v6] = await summaries;
 
@@ -170,30 +174,25 @@ describe('the summary of a network whose truth is known', () => {
       await addPlace(other, networks.remote);
       const routes = (verb: 'add' | 'delete', kind: string, network: number, of = part): readonly string[] =>
         both.map((family) => `r3 ${familyFlag[family]} route ${verb} ${kind} ${own[family](network, of)}`);
-      const trial = async (startsWithinMs: number): Promise<readonly [readonly Summary[], readonly Summary[]]> => {
-        const rounds = startsWithinMs / 1_000 + 9;
-        const refused = both.flatMap((family) =>
-          (['icmp', 'udp', 'tcp'] as const).map((protocol) => traced(own[family](4, part), { rounds, protocol })),
-        );
-        const silent = [
-          [networks.distant, part],
-          [networks.remote, other],
-        ].flatMap(([network, of]) => both.map((family) => traced(own[family](network!, of!), { rounds })));
-        await setTimeout(startsWithinMs);
-        await change(
-          ...routes('add', 'unreachable', 4),
-          ...routes('add', 'blackhole', networks.distant),
-          ...routes('add', 'unreachable', networks.remote, other),
-        );
-        await setTimeout(4_000);
-        await change(...routes('delete', 'unreachable', networks.remote, other));
-        const summaries = await Promise.all([Promise.all(refused), Promise.all(silent)]);
-        await change(...routes('delete', 'unreachable', 4), ...routes('delete', 'blackhole', networks.distant));
-        // On a busy machine, a trace may start after the target has stopped.
-        const isLate = summaries.flat().some(({ verdict }) => verdict === 'down') && startsWithinMs < 20_000;
-        return isLate ? trial(2 * startsWithinMs) : summaries;
-      };
-      const [ofRefused, ofOthers] = await trial(5_000);
+      const rounds = 14;
+      const sent = sentRounds();
+      const refused = both.flatMap((family) =>
+        (['icmp', 'udp', 'tcp'] as const).map((protocol) => traced(own[family](4, part), { rounds, protocol }, sent)),
+      );
+      const others = [
+        [networks.distant, part],
+        [networks.remote, other],
+      ].flatMap(([network, of]) => both.map((family) => traced(own[family](network!, of!), { rounds }, sent)));
+      const summaries = Promise.all([Promise.all(refused), Promise.all(others)]);
+      await Promise.race([sent.reach(4), summaries]);
+      await change(
+        ...routes('add', 'unreachable', 4),
+        ...routes('add', 'blackhole', networks.distant),
+        ...routes('add', 'unreachable', networks.remote, other),
+      );
+      await Promise.race([sent.reach(9), summaries]);
+      await change(...routes('delete', 'unreachable', networks.remote, other));
+      const [ofRefused, ofOthers] = await summaries;
 
       for (const summary of ofRefused) {
         expect(summary.verdict).toBe('degraded');
@@ -223,12 +222,13 @@ describe('the summary of a network whose truth is known', () => {
         both.map((family) => `r3 address ${what} ${own[family](4, part)}/${family === 4 ? 32 : 128} dev lo`);
       await addPlace(part, 4);
       if (verb === 'delete') await change(...atRouter('add'));
+      const sent = sentRounds();
       const summaries = Promise.all(
         (['icmp', 'udp', 'tcp'] as const).flatMap((protocol) =>
-          both.map((family) => traced(own[family](4, part), { rounds, protocol })),
+          both.map((family) => traced(own[family](4, part), { rounds, protocol }, sent)),
         ),
       );
-      await setTimeout((rounds / 2) * 1_000);
+      await Promise.race([sent.reach(rounds / 2), summaries]);
       await change(...atRouter(verb));
 
       for (const summary of await summaries) {

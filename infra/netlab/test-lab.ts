@@ -18,6 +18,8 @@ export interface Manner {
   readonly hide?: boolean;
   /** Asks the lab's name server for the names of hops. */
   readonly named?: boolean;
+  /** Called while a trace runs, with the number of rounds that are sent. */
+  readonly onRounds?: (rounds: number) => void;
 }
 
 /** A lab, and checks that run on its probe. */
@@ -44,9 +46,9 @@ export async function openTestLab(): Promise<TestLab> {
     type: 'ping' | 'traceroute',
     host: string,
     options: object = {},
-    { hide = false, named = false, partials = false }: Manner & { readonly partials?: boolean } = {},
+    { hide = false, named = false, partials = false, onRounds }: Manner & { readonly partials?: boolean } = {},
   ): Promise<Omit<CheckOutcome, 'id'>> =>
-    runner.run({ type, host, options, hide, partials, nameServer: named ? NAME_SERVER : null });
+    runner.run({ type, host, options, hide, partials, nameServer: named ? NAME_SERVER : null }, onRounds);
   return {
     ...lab,
     ping: async (...order) => (await check('ping', ...order)).outcome as Ping,

@@ -39,6 +39,7 @@ export interface GatewayService {
   readonly startAgent: (env: Readonly<Record<string, string>>) => StartedAgent;
   readonly probes: () => Promise<Probes>;
   readonly startCheck: (body: Readonly<Record<string, unknown>>) => Promise<string>;
+  readonly read: (check: string) => Promise<Check>;
   readonly completed: (check: string) => Promise<Check>;
   readonly stop: () => Promise<void>;
 }
@@ -161,7 +162,7 @@ function readOutput(child: ChildProcess): StartedAgent {
 }
 
 /** The API of the coordinator on a port, without TLS. */
-function askThrough(port: () => number): Pick<GatewayService, 'probes' | 'startCheck' | 'completed'> {
+function askThrough(port: () => number): Pick<GatewayService, 'probes' | 'startCheck' | 'read' | 'completed'> {
   const ask = async <T>(path: string, init: RequestInit = {}): Promise<T> =>
     (await (await fetch(`http://127.0.0.1:${port()}${path}`, init)).json()) as T;
   return {
@@ -172,6 +173,7 @@ function askThrough(port: () => number): Pick<GatewayService, 'probes' | 'startC
       if (answer.checkId === undefined) throw new Error(JSON.stringify(answer));
       return answer.checkId;
     },
+    read: (check) => ask<Check>(`/check/${check}/results`),
     completed: async (check) => {
       for (;;) {
         const read = await ask<Check>(`/check/${check}/results?wait=25`);
