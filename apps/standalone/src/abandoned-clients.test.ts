@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createClient } from '@vantage/client';
 import { unpackPackages } from '@vantage/test-support/debian-packages';
+import { fetchAccepted } from '@vantage/test-support/fetch-accepted';
 
 import { here, openBrowser, openTab } from '../../web/test/browser.ts';
 import { itInBrowser } from '../../web/test/it-in-browser.ts';
@@ -137,7 +138,9 @@ describe('clients that go away end what they asked for', () => {
       else if (way === 'by another page') await tab.page.goto('about:blank');
       else await tab.page.click('a[href="/status"]');
       const packets = await packetsUntilEnd(host);
-      const { results } = await createClient({ baseUrl: service.url }).results(id, { waitSeconds: 25 });
+      const { results } = await createClient({ baseUrl: service.url, fetch: fetchAccepted }).results(id, {
+        waitSeconds: 25,
+      });
       await tab.close();
       return { packets, ends: Object.values(results).map((result) => 'roundsEnded' in result && result.roundsEnded) };
     }

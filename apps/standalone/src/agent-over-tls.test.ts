@@ -12,6 +12,7 @@ import { until } from '@vantage/test-support/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Check, Probes } from '@vantage/contract';
 import { findRedisServer, freePort, type RedisServer, startRedisServer } from '@vantage/redis-server';
+import { fetchAccepted } from '@vantage/test-support/fetch-accepted';
 import { bundledProgram } from '@vantage/test-support/programs/bundled-program';
 import { programEnv } from '@vantage/test-support/programs/program-env';
 
@@ -126,7 +127,7 @@ function startAgent(envFile: string): { readonly child: ChildProcess; readonly l
 
 /** Polls until a condition holds; the test's own time limit bounds it. */
 async function ask<T>(path: string, init: RequestInit = {}): Promise<T> {
-  const response = await fetch(coordinatorUrl + path, init);
+  const response = await fetchAccepted(coordinatorUrl + path, init);
   return (await response.json()) as T;
 }
 

@@ -53,8 +53,12 @@ describe('vantage on the command line', () => {
     data.remove();
   });
 
-  function vantage(...words: readonly string[]): Promise<Ran> {
-    return run(program, words, { VANTAGE_URL: service.url });
+  /** Runs the program; again if the service has accepted nothing, as when a busy machine holds Redis up for seconds. */
+  async function vantage(...words: readonly string[]): Promise<Ran> {
+    for (;;) {
+      const ran = await run(program, words, { VANTAGE_URL: service.url });
+      if (!ran.errors.includes('Nothing was accepted')) return ran;
+    }
   }
 
   function run(file: string, words: readonly string[], env: Readonly<Record<string, string>>): Promise<Ran> {
@@ -210,12 +214,17 @@ describe('vantage on the command line', () => {
     const agents = Object.entries(service.running().processes).filter(([name]) => name !== 'coordinator');
     for (const [, pid] of agents) process.kill(pid, 'SIGSTOP');
     try {
-      const interrupted = start(program, ['tcp', '127.0.0.1', open()], { VANTAGE_URL: service.url });
       const unanswered = vantage('tcp', '127.0.0.1', open(), '--attempts', '1');
-      await sleep(3_000);
-      interrupted.child.kill('SIGINT');
+      let interrupted: Ran;
+      do {
+        const { child, ran } = start(program, ['tcp', '127.0.0.1', open()], { VANTAGE_URL: service.url });
+        await sleep(3_000);
+        child.kill('SIGINT');
+        interrupted = await ran;
+        // On a busy machine the signal may end the program before it listens for signals.
+      } while (interrupted.status === null);
 
-      expect(await interrupted.ran).toMatchObject({ status: 130 });
+      expect(interrupted).toMatchObject({ status: 130 });
       expect(await unanswered).toMatchObject({ status: 4, output: expect.stringContaining('probe_timeout') });
     } finally {
       for (const [, pid] of agents) process.kill(pid, 'SIGCONT');

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 
 import { until } from '@vantage/test-support/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Check } from '@vantage/contract';
 
 import { foreignCa } from '../test/certificates.ts';
 import {
@@ -83,12 +84,20 @@ async function loseFolder(probe: string): Promise<{ readonly agent: StartedAgent
 
 const httpCheck = (probe: string) => ({ type: 'http', host: targetUrl, probes: [probe] });
 
+/** The result of a check from a probe. One that a busy machine does not end in time is repeated. */
+async function measure(probe: string): Promise<Check['results'][string] | undefined> {
+  for (;;) {
+    const { results } = await service.completed(await service.startCheck(httpCheck(probe)));
+    if (results[probe]?.['result'] !== 'timeout') return results[probe];
+  }
+}
+
 describe('an agent with an address and a token', () => {
   it('enrols, does its work, and comes back without the token', async () => {
     hold();
     release();
     const agent = await enrol('fra-1');
-    const { results } = await service.completed(await service.startCheck(httpCheck('fra-1')));
+    const result = await measure('fra-1');
     agent.process.kill('SIGTERM');
     const [status] = (await once(agent.process, 'exit')) as [number | null];
     await until(async () => !(await isUp('fra-1')));
@@ -97,7 +106,7 @@ describe('an agent with an address and a token', () => {
     await until(() => isUp('fra-1'));
     await end(again.process);
 
-    expect(results['fra-1']).toMatchObject({ result: 'success', statusCode: 200 });
+    expect(result).toMatchObject({ result: 'success', statusCode: 200 });
     expect(status).toBe(0);
     expect(statSync(join(state, 'key.json')).mode & 0o777).toBe(0o600);
   });
@@ -128,12 +137,12 @@ describe('an agent with an address and a token', () => {
     const agent = service.startAgent({ ...env, VANTAGE_TOKEN: token });
     await until(() => isUp('fra-9'));
     const enrolled = await runAgent(['enrol', service.url, token], env);
-    const { results } = await service.completed(await service.startCheck(httpCheck('fra-9')));
+    const result = await measure('fra-9');
     await end(agent.process);
 
     expect(agent.log()).not.toContain('has taken over');
     expect(enrolled).toMatchObject({ status: 0, output: expect.stringContaining('An agent of it is connected.') });
-    expect(results['fra-9']).toMatchObject({ result: 'success' });
+    expect(result).toMatchObject({ result: 'success' });
   });
 
   it('waits while another agent uses its state folder, and works again after that', async () => {
@@ -198,7 +207,7 @@ describe('an agent with an address and a token', () => {
     });
     await service.adminHere('resume', 'fra-3');
     await until(() => isUp('fra-3'));
-    const { results } = await service.completed(await service.startCheck(httpCheck('fra-3')));
+    const result = await measure('fra-3');
     await end(agent.process);
 
     expect(ended).toMatchObject({
@@ -206,7 +215,7 @@ describe('an agent with an address and a token', () => {
       error: { code: 'probe_suspended', message: expect.stringContaining('maintenance') },
     });
     expect(suspended).toMatchObject({ status: 'offline', reason: expect.stringContaining('maintenance') });
-    expect(results['fra-3']).toMatchObject({ result: 'success' });
+    expect(result).toMatchObject({ result: 'success' });
   });
 
   it.each([
@@ -242,12 +251,12 @@ describe('an agent with an address and a token', () => {
     service.route(second);
     const proxy = await startProxy('user:p@ss');
     const agent = await enrol('fra-5', { HTTPS_PROXY: `http://user:p%40ss@127.0.0.1:${proxy.port}` });
-    const { results } = await service.completed(await service.startCheck(httpCheck('fra-5')));
+    const result = await measure('fra-5');
     await end(agent.process);
     proxy.close();
 
     expect(proxy.connects()).toContain(`127.0.0.1:${service.port}`);
-    expect(results['fra-5']).toMatchObject({ result: 'success' });
+    expect(result).toMatchObject({ result: 'success' });
   });
 
   it('reaches an address of IPv6: directly, through a proxy at such an address, and past one by NO_PROXY', async () => {

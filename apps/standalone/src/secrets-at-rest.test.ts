@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { certificateMint } from '@vantage/test-support/certificate-mint';
+import { fetchAccepted } from '@vantage/test-support/fetch-accepted';
 import { bundledProgram } from '@vantage/test-support/programs/bundled-program';
 import { programEnv } from '@vantage/test-support/programs/program-env';
 import { Redis } from 'ioredis';
@@ -167,7 +168,7 @@ describe('a secret', () => {
   });
 
   const ask = async (path: string, init: RequestInit = {}): Promise<string> => {
-    const response = await fetch(`${service.url}${path}`, init);
+    const response = await fetchAccepted(`${service.url}${path}`, init);
     const text = await response.text();
     if (!response.ok) throw new Error(`${path}: ${response.status} ${text}`);
     return text;

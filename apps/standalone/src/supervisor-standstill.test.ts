@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createClient } from '@vantage/client';
+import { fetchAccepted } from '@vantage/test-support/fetch-accepted';
 
 import { startService, temporaryFolder, type Service } from '../test/service.ts';
 
@@ -24,7 +25,7 @@ afterAll(async () => {
 describe.each([500, 4_000, 16_000])('a supervisor that stands still for %i ms', (ms) => {
   it('affects no client, restarts no running process, and then those that ended', async () => {
     const { redis, processes: before } = service.running();
-    const client = createClient({ baseUrl: service.url });
+    const client = createClient({ baseUrl: service.url, fetch: fetchAccepted });
 
     process.kill(service.pid, 'SIGSTOP');
     process.kill(before['demo-2']!, 'SIGKILL');

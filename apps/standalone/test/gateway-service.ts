@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 
 import type { Check, Probes } from '@vantage/contract';
 import { findRedisServer, startRedisServer, type RedisServer } from '@vantage/redis-server';
+import { fetchAccepted } from '@vantage/test-support/fetch-accepted';
 import { bundledProgram } from '@vantage/test-support/programs/bundled-program';
 import { programEnv } from '@vantage/test-support/programs/program-env';
 
@@ -164,7 +165,7 @@ function readOutput(child: ChildProcess): StartedAgent {
 /** The API of the coordinator on a port, without TLS. */
 function askThrough(port: () => number): Pick<GatewayService, 'probes' | 'startCheck' | 'read' | 'completed'> {
   const ask = async <T>(path: string, init: RequestInit = {}): Promise<T> =>
-    (await (await fetch(`http://127.0.0.1:${port()}${path}`, init)).json()) as T;
+    (await (await fetchAccepted(`http://127.0.0.1:${port()}${path}`, init)).json()) as T;
   return {
     probes: () => ask<Probes>('/probes'),
     startCheck: async (body) => {

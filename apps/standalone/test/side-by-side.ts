@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 import { freeServerPort, startDaemon } from '@vantage/test-support/daemon';
 import { unpackPackages } from '@vantage/test-support/debian-packages';
+import { fetchAccepted } from '@vantage/test-support/fetch-accepted';
 
 import { startService } from './service.ts';
 
@@ -53,7 +54,7 @@ export async function startSideBySide(folder: string, modules: string, caFile: s
 
 async function scrape(base: string, query: Query): Promise<Series> {
   const headers = { 'X-Prometheus-Scrape-Timeout-Seconds': '25' };
-  const response = await fetch(`${base}/probe?${new URLSearchParams(query).toString()}`, { headers });
+  const response = await fetchAccepted(`${base}/probe?${new URLSearchParams(query).toString()}`, { headers });
   const text = await response.text();
   if (response.status !== 200) throw new Error(`${base} ${JSON.stringify(query)}: ${response.status} ${text}`);
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));

@@ -1,7 +1,10 @@
 import { createConformance } from '@vantage/coordinator';
+import { fetchAccepted } from '@vantage/test-support/fetch-accepted';
 
 export interface ValidatingFetch {
-  /** `fetch` that validates each response against the OpenAPI document. */
+  /**
+   * `fetch` that validates each response against the OpenAPI document. A request that was answered with 503 is repeated.
+   */
   readonly fetch: typeof fetch;
   /** All violations, with their requests. */
   readonly violations: readonly string[];
@@ -19,7 +22,7 @@ export async function validatingFetch(baseUrl: string): Promise<ValidatingFetch>
   return {
     settled: async () => void (await Promise.all(streams)),
     fetch: async (input, init) => {
-      const response = await fetch(input, init);
+      const response = await fetchAccepted(input, init);
       const url = new URL(input instanceof Request ? input.url : input);
       const method = init?.method ?? 'GET';
       const judge = (body: string): void => {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
 import { findRedisServer, startRedisServer } from '@vantage/redis-server';
+import { fetchAccepted } from '@vantage/test-support/fetch-accepted';
 import { bundledProgram } from '@vantage/test-support/programs/bundled-program';
 import { programEnv } from '@vantage/test-support/programs/program-env';
 
@@ -74,7 +75,7 @@ async function ask({
   path,
   body,
 }: Exclude<WorldRequest, { readonly admin: unknown }>): Promise<object> {
-  const response = await fetch(`${URL_OF_SERVICE}${path}`, {
+  const response = await fetchAccepted(`${URL_OF_SERVICE}${path}`, {
     method,
     ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
   });
