@@ -84,14 +84,17 @@ export function createKeyQuota({ redis, limitBytes, everyMs = QUOTA_EVERY_MS, lo
   return {
     look: async () => {
       if ((await runScript(redis, turnScript, [redisKeys.keyQuotaLock], [turnMs(everyMs)])) !== 1) return false;
-      const [{ tooMany, tooLarge, users }, used] = await Promise.all([
-        connections.enforce(),
+      // Together, so that the commands share a write and their replies a read.
+      const enforced = connections.enforce();
+      const [{ tooMany, tooLarge }, tooSlow, used] = await Promise.all([
+        enforced,
+        slowRequests.look(enforced.then(({ users }) => users)),
         usedMemory(redis),
         switchOffSuspended(redis),
       ]);
       for (const probe of tooMany) await end(probe, tooManyConnections);
       for (const probe of tooLarge) await end(probe, oversizedWrites);
-      for (const probe of await slowRequests.look(users)) {
+      for (const probe of tooSlow) {
         await end(probe, oversizedWrites);
         slowRequests.forget(probe);
       }

@@ -68,6 +68,12 @@ async function lookUntilAged(redis: Redis): Promise<void> {
   });
 }
 
+/** Number of times that Redis has run the command. */
+async function callsOf(redis: Redis, command: string): Promise<number> {
+  const line = (await redis.info('commandstats')).split('\n').find((each) => each.startsWith(`cmdstat_${command}:`));
+  return Number(/calls=(\d+)/.exec(line ?? 'calls=0')?.[1]);
+}
+
 /** What a connection may send without a login. */
 const BYTES = ['', 'PING\r\n', 'GET a\r\n', 'RESET\r\n', 'AUTH none wrong\r\n', 'HELLO 3\r\n', 'nothing\r\n', 'PI'];
 
@@ -105,6 +111,19 @@ describe('a connection without a login', () => {
     await until(async () => silent.closed);
 
     expect(active.closed).toBe(false);
+    // Asked once for all polls of some seconds, and not before a connection is old enough.
+    expect(await callsOf(redis, 'acl|getuser')).toBeLessThan(await callsOf(redis, 'client|list'));
+  });
+
+  it('is looked for without asking for the default user while all connections are logged in', async () => {
+    const server = await start(USERS.password);
+    const redis = coordinatorAt(`redis://:${PASSWORD}@127.0.0.1:${server.port}`);
+    await once(redis, 'ready');
+
+    await lookUntilAged(redis);
+
+    expect(await callsOf(redis, 'acl|getuser')).toBe(0);
+    expect(await callsOf(redis, 'client|list')).toBeGreaterThan(1);
   });
 });
 

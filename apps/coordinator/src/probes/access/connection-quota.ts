@@ -3,7 +3,7 @@ import { mastersOf } from '@vantage/redis-connections';
 import type { Redis } from 'ioredis';
 
 import { hasLongName, refusedUser, sendsLargeRequests } from './large-requests.ts';
-import { isOpenToAll } from './redis-users.ts';
+import { createLoginWatch } from './login-watch.ts';
 
 /**
  * Most connections of an agent's user on one server, enough for the two agents that run during an upgrade. If there are
@@ -20,17 +20,6 @@ const STRIKES = { tooMany: 1, farTooMany: 3, suspended: 6 };
 
 /** Time for a login, seconds. Redis itself lets a connection stay without one. */
 const LOGIN_WITHIN_SECONDS = 10;
-/**
- * Matches connections of the default user, among them those without a login. The last command does not distinguish
- * them: it may have been refused.
- */
-const DEFAULT_USER = /(?:^| )user=default(?: |$)/;
-/** Properties that only commands after a login set; each connection of a coordinator has a name. */
-const SIGN_OF_LOGIN = /(?:^| )(?:(?:lib-)?name=\S|db=[1-9]|resp=3|flags=\S*b)/;
-/** Last commands of a connection that has done nothing yet. */
-const NOTHING_DONE = /(?:^| )cmd=(?:NULL|auth|hello) /;
-
-const AGE = /(?:^| )age=(\d+)/;
 const USER = /(?:^| )user=(\S+)/;
 const ADDRESS = /(?:^| )addr=(\S+)/;
 const ID = /(?:^| )id=(\d+)/;
@@ -72,6 +61,7 @@ export function createConnectionQuota(
 } {
   let strikes: ReadonlyMap<string, number> = new Map();
   const largeAt = new Map<string, number>();
+  const logins = createLoginWatch(loginWithinSeconds);
   let unreadable = 0;
 
   return {
@@ -92,8 +82,8 @@ export function createConnectionQuota(
         unreadable += 1;
         const lines = (await listConnections(master)).split('\n');
         unreadable = 0;
-        const isIdle = (await needsLogin(master)) ? lacksLogin : doesNothing;
-        await Promise.all(overdue(lines, isIdle, loginWithinSeconds).map((id) => end(master, id)));
+        const overdue = await logins.overdue(master, lines);
+        await Promise.all(overdue.map((line) => end(master, Number(ID.exec(line)?.[1]))));
         for (const line of lines) users.set(ADDRESS.exec(line)?.[1] ?? '', USER.exec(line)?.[1] ?? '');
         const refused = once(() => refusedUser(master));
         for (const [user, own] of byAgent(lines)) {
@@ -146,32 +136,6 @@ async function endOfAgents(master: Redis): Promise<readonly (readonly [string, n
 
 function end(master: Redis, id: number): Promise<unknown> {
   return master.call('CLIENT', 'KILL', 'ID', String(id));
-}
-
-function overdue(lines: readonly string[], isIdle: (line: string) => boolean, seconds: number): readonly number[] {
-  return lines
-    .filter((line) => DEFAULT_USER.test(line) && isIdle(line))
-    .filter((line) => Number(AGE.exec(line)?.[1]) >= seconds)
-    .map((line) => Number(ID.exec(line)?.[1]));
-}
-
-function lacksLogin(line: string): boolean {
-  return !SIGN_OF_LOGIN.test(line);
-}
-
-/** Replaces `lacksLogin` if connections need no login, or it is not known whether they do. */
-function doesNothing(line: string): boolean {
-  return NOTHING_DONE.test(line);
-}
-
-async function needsLogin(master: Redis): Promise<boolean> {
-  try {
-    return !(await isOpenToAll(master));
-  } catch (error) {
-    // The Redis user of the coordinator may not run the command.
-    if (Error.isError(error) && error.message.startsWith('NOPERM')) return false;
-    throw error;
-  }
 }
 
 /** Connections of agents by their Redis user. */

@@ -96,3 +96,22 @@ it('costs a few commands, and reads a thousand records at most', async () => {
   // One of these commands reads the statistics.
   expect(after.commands - before.commands).toBeLessThan(6);
 });
+
+it('takes one trip while the probes stay the same', async () => {
+  await write(3);
+  await cache.read(redis);
+  const sent: string[] = [];
+  const watched = new Proxy(redis, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== 'function') return value;
+      sent.push(String(name));
+      return value.bind(target);
+    },
+  });
+
+  const reading = cache.read(watched);
+
+  expect(sent).toEqual(['smembers', 'mget']);
+  expect(await reading).toHaveLength(3);
+});

@@ -40,12 +40,17 @@ class Cache implements RecordCache {
   }
 
   readonly read: RecordCache['read'] = async (redis) => {
-    const areOther = await this.readIds(redis);
-    const unknown = this.ids.filter((id) => !this.cached.has(id));
-    const wanted = [...new Set([...unknown, ...this.again(redis)])];
-    const texts = await readRecordTexts(redis, wanted);
-    const changed = wanted.filter((id, index) => this.take(id, texts[index] ?? null));
-    if (areOther || changed.length > 0) this.listed = this.ids.flatMap((id) => this.cached.get(id)?.record ?? []);
+    // Together, so that the commands share a write and their replies a read: the ids seldom change.
+    const again = this.again(redis);
+    const [areOther, texts] = await Promise.all([this.readIds(redis), readRecordTexts(redis, again)]);
+    const read = new Map(again.map((id, index) => [id, texts[index] ?? null]));
+    const unknown = this.ids.filter((id) => !this.cached.has(id) && !read.has(id));
+    const added = await readRecordTexts(redis, unknown);
+    for (const [index, id] of unknown.entries()) read.set(id, added[index] ?? null);
+    let hasChanged = areOther;
+    // The record of a removed id stays out of the cache.
+    for (const id of this.ids) if (read.has(id) && this.take(id, read.get(id) ?? null)) hasChanged = true;
+    if (hasChanged) this.listed = this.ids.flatMap((id) => this.cached.get(id)?.record ?? []);
     return this.listed;
   };
 
