@@ -8,11 +8,11 @@ import { ofType, type ProbeResult, type SparseResultOf } from './probe-result.ts
 import { findEnds } from './traceroute/ends.ts';
 import { findLosses } from './traceroute/loss/losses.ts';
 import { tracesOf } from './traceroute/trace.ts';
-import { findCertificates } from './types/certificates.ts';
+import { findCertificates } from './types/tls/certificates.ts';
 import { findPing } from './types/ping.ts';
 import { hasDoubtfulTimes } from './stalled.ts';
 import { findSlowness } from './types/http-slow.ts';
-import { findTls } from './types/tls.ts';
+import { findTls } from './types/tls/tls.ts';
 
 /**
  * Findings of the second measurements of a check over both families: of pings, of paths and their loss, of certificates,

@@ -101,9 +101,13 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
     ['warning'],
     'The extended DNS errors (`edns.extendedErrors`, RFC 8914) have Forged Answer (4), Blocked (15), Censored (16), Filtered (17) or Prohibited (18), and the answer has records, or would else be NXDOMAIN, NODATA, an alias alone, `lame` or SERVFAIL: `answerKind` is then `filtered`, which does not count, and alone gives the verdict `unknown`. Not REFUSED, which denies the client. One finding for each error.',
   ),
+  dns_not_public: degrading(
+    ['warning', 'info'],
+    'A, AAAA: all addresses of an answer are unspecified, loopback, private, shared or link-local (RFC 6890), and no extended error reports a filter. Warning if another probe got other addresses; else info. Also info: all addresses are of DNS64 (64:ff9b::/96), which then make no `dns_empty_some`.',
+  ),
   dns_answers_differ: rule(
     ['warning', 'info'],
-    'Two or more different sets of answers: only records of the type and the name that was asked for, or the name that its aliases lead to; order, TTL, signatures and the case of names are ignored, and answers that were cut. Info for A, AAAA, CNAME, HTTPS and SVCB, which depend on the location, and for RRSIG, NSEC and NSEC3, which may be generated per answer; else warning.',
+    'Two or more different sets of answers: only records of the type and the name that was asked for, or the name that its aliases lead to; order, TTL, signatures and the case of names are ignored, and so are answers that were cut and, if there are others, those of filters and without public addresses. Info for A, AAAA, CNAME, HTTPS and SVCB, which depend on the location, and for RRSIG, NSEC and NSEC3, which may be generated per answer; else warning.',
   ),
   dnssec_failed: degrading(
     ['critical', 'warning'],
@@ -164,7 +168,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   certificate_differs: rule(
     ['warning', 'info'],
-    'http: two or more SHA-256 fingerprints of the server’s own certificate. Info if they have one issuer, by its organisation.',
+    'http: two or more SHA-256 fingerprints of the server’s own certificate. Info if they have one issuer, by its organisation, and its name is proved for all or for none: a chain without a trusted root may name any issuer.',
   ),
   http_server_error: degrading(
     ['critical', 'warning'],

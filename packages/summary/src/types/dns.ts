@@ -8,6 +8,7 @@ import { groupBy, type ProbeResult, type SparseResultOf } from '../probe-result.
 import type { Partition } from '../partition.ts';
 import { naming, shown, tally } from '../words.ts';
 import { dataOf, dnsReason, filterOf, answerKindOf, classifiedAnswer } from '../dns-answer.ts';
+import { findNotPublic, isTranslated, isWithoutPublic } from './not-public.ts';
 
 type DnsResult = ProbeResult<SparseResultOf<'dns'>>;
 
@@ -65,6 +66,7 @@ export function findDns(
   return [
     ...rcodes(probeResults.filter((probeResult) => !isSilent(probeResult))),
     ...filtered(probeResults),
+    ...findNotPublic(probeResults),
     ...unanswered(probeResults, probeResults.filter(isSilent), lone),
     ...answers(probeResults),
     ...dnssec(probeResults),
@@ -88,8 +90,9 @@ function rcodes(telling: readonly DnsResult[]): readonly FindingDraft[] {
     const text = `${what} does not exist (NXDOMAIN) for ${naming(missing)}, and exists for ${naming(existing)}.`;
     all.push(buildFinding('dns_nxdomain_some', 'warning', missing, text, 'the name does not exist for all'));
   }
-  if (empty.length > 0 && full.length > 0) {
-    const text = `${naming(empty)} got no records of this type, where ${naming(full)} got some.`;
+  const ofName = full.filter((probeResult) => !isTranslated(probeResult));
+  if (empty.length > 0 && ofName.length > 0) {
+    const text = `${naming(empty)} got no records of this type, where ${naming(ofName)} got some.`;
     all.push(buildFinding('dns_empty_some', 'warning', empty, text, 'some get no records'));
   }
   if (
@@ -137,12 +140,15 @@ function answers(probeResults: readonly DnsResult[]): readonly FindingDraft[] {
   const whole = probeResults.filter(
     (probeResult) => answerClassOf(probeResult) === 'answers' && probeResult.result.truncated !== true,
   );
-  const groups = groupBy(whole, (probeResult) => JSON.stringify(answersOf(probeResult)));
+  // Answers of filters and without public addresses differ for another reason, which has its own finding.
+  const usual = whole.filter((one) => filterOf(one.result) === undefined && !isWithoutPublic(one));
+  const compared = usual.length === 0 ? whole : usual;
+  const groups = groupBy(compared, (probeResult) => JSON.stringify(answersOf(probeResult)));
   if (groups.length < 2) return [];
-  const type = whole[0]!.result.recordType ?? '';
-  const seen = tally(whole, (probeResult) => shown(answersOf(probeResult)!.join(' | '), 80));
-  const text = `There are ${groups.length} different sets of records: ${seen}. ${whyDifferent(type, whole[0]!.result.trace !== undefined)}`;
-  return [buildFinding('dns_answers_differ', isUsuallyDifferent(type) ? 'info' : 'warning', whole, text)];
+  const type = compared[0]!.result.recordType ?? '';
+  const seen = tally(compared, (probeResult) => shown(answersOf(probeResult)!.join(' | '), 80));
+  const text = `There are ${groups.length} different sets of records: ${seen}. ${whyDifferent(type, compared[0]!.result.trace !== undefined)}`;
+  return [buildFinding('dns_answers_differ', isUsuallyDifferent(type) ? 'info' : 'warning', compared, text)];
 }
 
 function whyDifferent(type: string, isTrace: boolean): string {

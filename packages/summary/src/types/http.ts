@@ -48,7 +48,7 @@ function statuses(probeResults: readonly HttpResult[]): readonly FindingDraft[] 
         'http_server_error',
         severity,
         server,
-        `The server answers with a server error: status ${codes(server)}.${unknownStatus(server)}`,
+        `The server answers with a server error: status ${codes(server)}.${ofNetwork(server)}${unknownStatus(server)}`,
       ),
     );
   }
@@ -70,6 +70,13 @@ function statuses(probeResults: readonly HttpResult[]): readonly FindingDraft[] 
     all.push(buildFinding('http_status_differs', severity, answered, text, 'with different statuses'));
   }
   return all;
+}
+
+/** Status 511 is sent by a network between client and target, never by the target (RFC 6585 section 6). */
+function ofNetwork(probeResults: readonly HttpResult[]): string {
+  const own = probeResults.filter(({ result }) => result.statusCode === 511);
+  if (own.length === 0) return '';
+  return ` Status 511 is meant for networks that ask their clients to sign in: that of ${naming(own)} may have answered in the target’s place.`;
 }
 
 /** Clients treat statuses above 599 as server errors (RFC 9110 section 15), which the server may not mean. */

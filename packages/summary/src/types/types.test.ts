@@ -465,6 +465,29 @@ describe('an http check', () => {
     expect(own(summaryOf('http', results))).toEqual(expected);
   });
 
+  it('does not lay certificates to one issuer that only some chains prove', () => {
+    const forged = { authorized: false, authorizationError: 'tls_unknown_issuer' } as const;
+    const summary = summaryOf('http', {
+      'fra-1': leaf('01'),
+      'ber-1': bad('tls_unknown_issuer', { url: 'https://example.com/', tls: tls('02', forged) }, { phase: 'tls' }),
+    });
+
+    expect(summary.findings).toContainEqual({
+      code: 'certificate_differs',
+      severity: 'warning',
+      text: 'Probes were shown 2 different certificates that name one issuer (O=Example CA). It is proved for fra-1, and not for ber-1.',
+      probes: ['ber-1', 'fra-1'],
+    });
+  });
+
+  it('says that a network, and not the target, answers with status 511', () => {
+    const summary = summaryOf('http', { 'fra-1': http(511), ...each('ber-1 par-1', http(200)) });
+
+    expect(textOf(summary, 'http_server_error')).toBe(
+      'The server answers with a server error: status 511 (fra-1). Status 511 is meant for networks that ask their clients to sign in: that of fra-1 may have answered in the target’s place.',
+    );
+  });
+
   it('says which host a redirect led to', () => {
     const behind = { url: 'https://b.example/', redirects: [redirectOf('http://example.com/')] };
     const at = (result: Parameters<typeof summaryOf<'http'>>[1][string]) => summaryOf('http', { 'fra-1': result });
@@ -1001,6 +1024,47 @@ describe('a dns check', () => {
       { subject: 'answers', values: ['192.0.2.1', '192.0.2.2'], probes: ['ber-1', 'fra-1'] },
       { subject: 'answers', values: ['NXDOMAIN'], probes: ['lax-1'] },
       { subject: 'answers', values: [], probes: ['nyc-1'] },
+    ]);
+  });
+});
+
+describe('addresses in answers of dns', () => {
+  const aaaa = { recordType: 'AAAA' };
+
+  it('are no matter of place if a probe got no public one', () => {
+    const { verdict, headline, findings } = summaryOf('dns', {
+      'fra-1': dns(['A 0.0.0.0']),
+      ...each('ber-1 par-1', dns(['A 192.0.2.1'])),
+    });
+
+    expect({ verdict, headline }).toEqual({
+      verdict: 'degraded',
+      headline: 'example.com resolves (A) from all 3 probes, but fra-1 gets no public address.',
+    });
+    expect(findings.map(({ text }) => text)).toEqual([
+      'fra-1 got 0.0.0.0, and no public address, where 2 probes (ber-1 and par-1) got some: a filter, or a network with private answers for its clients, may have made the answer.',
+    ]);
+  });
+
+  it('may be private for all', () => {
+    const { verdict, findings } = summaryOf('dns', { 'fra-1': dns(['A 10.0.0.1']), 'ber-1': dns(['A 10.0.0.2']) });
+
+    expect(verdict).toBe('up');
+    expect(findings.map(({ code, severity }) => `${code} ${severity}`)).toEqual([
+      'dns_not_public info',
+      'dns_answers_differ info',
+    ]);
+  });
+
+  it('may be made by a resolver of the IPv4 addresses', () => {
+    const { verdict, findings } = summaryOf('dns', {
+      'fra-1': dns(['AAAA 64:ff9b::c000:201'], aaaa),
+      ...each('ber-1 par-1', dns([], aaaa)),
+    });
+
+    expect(verdict).toBe('up');
+    expect(findings.map(({ text }) => text)).toEqual([
+      'The resolver of fra-1 makes IPv6 addresses of the IPv4 addresses of a name that has no others (DNS64): 64:ff9b::c000:201.',
     ]);
   });
 });

@@ -21,6 +21,7 @@ const extended = (code: number) => ({
   },
 });
 const toCom = [{ name: 'com.', type: 'NS', ttl: 60, data: 'a.gtld-servers.net.' }];
+const none = dns([], { recordType: 'AAAA' });
 const txt = (text: string) => dns([`TXT "${text}"`], { recordType: 'TXT' });
 const named = (hostname: string | null, hostnameVerified: boolean | null, ip = '203.0.113.1') =>
   info({ ip, hostname, hostnameVerified });
@@ -122,6 +123,10 @@ export const nameCases: FindingCases = {
     absent: [
       ['all get none', summaryOf('dns', each('fra-1 ber-1', dns([])))],
       [
+        'one gets addresses that its resolver made',
+        summaryOf('dns', { 'fra-1': none, 'ber-1': dns(['AAAA 64:ff9b::c000:201'], { recordType: 'AAAA' }) }),
+      ],
+      [
         'one gets a referral, which has no answers either',
         summaryOf('dns', {
           'fra-1': dns([], { flags: ['qr', 'rd'], authority: toCom }),
@@ -203,6 +208,24 @@ export const nameCases: FindingCases = {
       ['no server of the zone can be reached', summaryOf('dns', { 'fra-1': dns('SERVFAIL', extended(22)) })],
     ],
   },
+  dns_not_public: {
+    present: [
+      ['the address of a block list', summaryOf('dns', { 'fra-1': dns(['A 0.0.0.0']), 'ber-1': dns(['A 192.0.2.1']) })],
+      ['a private address for all', summaryOf('dns', each('fra-1 ber-1', dns(['A 172.31.255.1'])))],
+      ['an address of loopback', summaryOf('dns', { 'fra-1': dns(['AAAA ::1'], { recordType: 'AAAA' }) })],
+      [
+        'an address of DNS64',
+        summaryOf('dns', { 'fra-1': dns(['AAAA 64:ff9b::c000:201'], { recordType: 'AAAA' }), 'ber-1': none }),
+      ],
+    ],
+    absent: [
+      ['addresses next to private ones', summaryOf('dns', { 'fra-1': dns(['A 172.32.0.1', 'A 100.128.0.1']) })],
+      ['a private one of several', summaryOf('dns', { 'fra-1': dns(['A 10.0.0.1', 'A 192.0.2.1']) })],
+      ['a public address of IPv6', summaryOf('dns', { 'fra-1': dns(['AAAA 2001:db8::1'], { recordType: 'AAAA' }) })],
+      ['a text', summaryOf('dns', { 'fra-1': dns(['TXT 10.0.0.1'], { recordType: 'TXT' }) })],
+      ['the resolver says so', summaryOf('dns', { 'fra-1': dns(['A 0.0.0.0'], extended(15)) })],
+    ],
+  },
   dns_answers_differ: {
     present: [
       ['two texts', summaryOf('dns', { 'fra-1': txt('a'), 'ber-1': txt('b') })],
@@ -228,6 +251,14 @@ export const nameCases: FindingCases = {
       ],
       ['one was cut', summaryOf('dns', { 'fra-1': txt('a'), 'ber-1': { ...txt('b'), truncated: true } })],
       ['one got none', summaryOf('dns', { 'fra-1': txt('a'), 'ber-1': dns([], { recordType: 'TXT' }) })],
+      [
+        'one got that of a block list',
+        summaryOf('dns', { 'fra-1': dns(['A 0.0.0.0']), 'ber-1': dns(['A 192.0.2.1']) }),
+      ],
+      [
+        'one got that of a filter that says so',
+        summaryOf('dns', { 'fra-1': dns(['A 192.0.2.9'], extended(17)), 'ber-1': dns(['A 192.0.2.1']) }),
+      ],
     ],
   },
   dnssec_failed: {

@@ -1,13 +1,14 @@
 import { failureCodes, type FailureCode, type FindingCode, type SummaryGroup } from '@vantage/contract';
 
-import { buildFinding, type FindingDraft } from '../finding.ts';
-import { groupsOf } from '../groups.ts';
-import { certificatePhrase, phraseOf } from '../reasons.ts';
-import { groupBy, type ProbeResult, type SparseResultOf } from '../probe-result.ts';
-import { redirectedTo, redirectPlace } from '../redirected.ts';
-import { hasWrongClock } from '../clock.ts';
+import { buildFinding, type FindingDraft } from '../../finding.ts';
+import { groupsOf } from '../../groups.ts';
+import { certificatePhrase, phraseOf } from '../../reasons.ts';
+import { groupBy, type ProbeResult, type SparseResultOf } from '../../probe-result.ts';
+import { redirectPlace } from '../../redirected.ts';
+import { hasWrongClock } from '../../clock.ts';
+import { findDifferentCertificates, leafOf, redirectedHostOf } from './certificate-difference.ts';
 import { findExpiry } from './certificate-expiry.ts';
-import { insideSentence, countOf, listed, naming, shown, tally, unique } from '../words.ts';
+import { insideSentence, countOf, listed, naming, shown, tally, unique } from '../../words.ts';
 
 type HttpResult = ProbeResult<SparseResultOf<'http'>>;
 
@@ -44,12 +45,8 @@ export function findCertificates(probeResults: readonly HttpResult[]): readonly 
     ...faults(faulty),
     ...partlyByHost(refused, served),
     ...findExpiry(probeResults.filter((one) => faultOf(one) !== 'tls_expired')),
-    ...differing(probeResults),
+    ...findDifferentCertificates(probeResults),
   ];
-}
-
-function leafOf({ result }: HttpResult): NonNullable<SparseResultOf<'http'>['tls']>['chain'][number] | undefined {
-  return result.tls?.chain[0];
 }
 
 /** Failure code of the connection or the certificate, even if the request was sent nevertheless. */
@@ -149,17 +146,12 @@ function details(probeResults: readonly HttpResult[]): string {
 
 /** Findings: TLS fails for some probes and works for others with one host, to which redirects may have led. */
 function partlyByHost(faulty: readonly HttpResult[], accepted: readonly HttpResult[]): readonly FindingDraft[] {
-  return groupBy(faulty, hostOf).flatMap(([host, own]) =>
+  return groupBy(faulty, redirectedHostOf).flatMap(([host, own]) =>
     partly(
       own,
-      accepted.filter((probeResult) => hostOf(probeResult) === host),
+      accepted.filter((probeResult) => redirectedHostOf(probeResult) === host),
     ),
   );
-}
-
-/** The host of the last URL, if redirects led there from another origin, else the empty string. */
-function hostOf({ result }: HttpResult): string {
-  return redirectedTo(result)?.host ?? '';
 }
 
 function partly(faulty: readonly HttpResult[], accepted: readonly HttpResult[]): readonly FindingDraft[] {
@@ -176,25 +168,4 @@ function partly(faulty: readonly HttpResult[], accepted: readonly HttpResult[]):
       `TLS fails for ${countOf(faulty.length, 'probe')}`,
     ),
   ];
-}
-
-/** Findings: probes saw different certificates. Compared per host, because redirects may lead to different hosts. */
-function differing(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
-  return groupBy(probeResults, hostOf).flatMap(([, own]) => differingAtOne(own));
-}
-
-function differingAtOne(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
-  const shownOne = probeResults.filter((probeResult) => leafOf(probeResult) !== undefined);
-  const leaves = groupBy(shownOne, (probeResult) => leafOf(probeResult)!.fingerprint256);
-  if (leaves.length < 2) return [];
-  // The organisation of the issuer: an authority may sign the certificates of one name with different intermediates.
-  const issuerOf = (probeResult: HttpResult): string =>
-    shown(probeResult.result.sslIssuer ?? leafOf(probeResult)!.issuer, 60);
-  const issuers = groupBy(shownOne, issuerOf);
-  if (issuers.length < 2) {
-    const text = `Probes were shown ${leaves.length} different certificates of one issuer (${issuerOf(shownOne[0]!)}), as servers of one name often have.`;
-    return [buildFinding('certificate_differs', 'info', shownOne, text)];
-  }
-  const text = `Probes were shown ${leaves.length} different certificates of ${issuers.length} issuers: ${tally(shownOne, issuerOf)}.`;
-  return [buildFinding('certificate_differs', 'warning', shownOne, text)];
 }

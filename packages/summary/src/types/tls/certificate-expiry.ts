@@ -1,9 +1,9 @@
-import { buildFinding, type FindingDraft } from '../finding.ts';
-import { groupBy, type ProbeResult, type SparseResultOf } from '../probe-result.ts';
-import { redirectPlace } from '../redirected.ts';
-import { daysUntil } from '../clock.ts';
-import { thresholds } from '../thresholds.ts';
-import { countOf, listed, naming, shown, unique } from '../words.ts';
+import { buildFinding, type FindingDraft } from '../../finding.ts';
+import { groupBy, type ProbeResult, type SparseResultOf } from '../../probe-result.ts';
+import { redirectPlace } from '../../redirected.ts';
+import { daysUntil } from '../../clock.ts';
+import { thresholds } from '../../thresholds.ts';
+import { countOf, listed, naming, shown, unique } from '../../words.ts';
 
 type HttpResult = ProbeResult<SparseResultOf<'http'>>;
 

@@ -1,8 +1,8 @@
-import { buildFinding, type FindingDraft } from '../finding.ts';
-import type { ProbeResult, SparseResultOf } from '../probe-result.ts';
-import { redirectPlace } from '../redirected.ts';
-import { thresholds } from '../thresholds.ts';
-import { listed, naming, shown, tally } from '../words.ts';
+import { buildFinding, type FindingDraft } from '../../finding.ts';
+import type { ProbeResult, SparseResultOf } from '../../probe-result.ts';
+import { redirectPlace } from '../../redirected.ts';
+import { thresholds } from '../../thresholds.ts';
+import { listed, naming, shown, tally } from '../../words.ts';
 
 type HttpResult = ProbeResult<SparseResultOf<'http'>>;
 type Tls = NonNullable<SparseResultOf<'http'>['tls']>;
