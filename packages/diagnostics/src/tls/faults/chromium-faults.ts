@@ -110,14 +110,20 @@ function isPublic({ isAnchored, certificates }: Path, anchors: TrustAnchors): bo
 }
 
 /**
- * Longest validity of a certificate that was issued since this day (CA/Browser Forum, Baseline Requirements 1.7.3,
- * section 6.3.2).
+ * Longest validity in days of a certificate whose validity begins on this day or later, the latest first (CA/Browser
+ * Forum, Baseline Requirements, section 6.3.2), as in the program of Chromium 156.
  */
-const [LONGEST_DAYS, LONGEST_SINCE] = [398, Date.UTC(2020, 8, 1)];
+const LONGEST = [
+  { since: '2029-03-15', days: 47 },
+  { since: '2027-03-15', days: 100 },
+  { since: '2026-03-15', days: 200 },
+  { since: '2020-09-01', days: 398 },
+] as const;
 
 function validityFault({ parsed }: Certificate): string | null {
   const [from, until] = [parsed.validFromDate.getTime(), parsed.validToDate.getTime()];
   const days = (until - from) / 86_400_000;
-  if (!(days > LONGEST_DAYS) || from < LONGEST_SINCE) return null;
-  return `is valid for ${Math.ceil(days)} days, and Chromium takes ${LONGEST_DAYS} at most from a public authority`;
+  const longest = LONGEST.find(({ since }) => from >= Date.parse(since));
+  if (longest === undefined || !(days > longest.days)) return null;
+  return `is valid for ${Math.ceil(days)} days, and Chromium takes ${longest.days} at most from a public authority since ${longest.since}`;
 }
