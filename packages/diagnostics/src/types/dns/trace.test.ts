@@ -167,6 +167,28 @@ describe('a trace', () => {
     expect(problemsOf(outcome)).toEqual([]);
   });
 
+  it('asks every server of a zone, as the fifth may be the first that answers', async () => {
+    const refused: AnswerDns = (query) => [respond(query, { rcode: 5 })];
+    const lame = ['127.0.0.11', '127.0.0.12', '127.0.0.13', '127.0.0.14'];
+    const five: AnswerDns = (query) => [
+      refer(
+        query,
+        'zone.example',
+        [...lame, AUTHORITY].map((address, at) => [`ns${at}.zone.example`, address]),
+      ),
+    ];
+    const { start } = await serve({
+      [ROOT]: five,
+      ...Object.fromEntries(lame.map((address) => [address, refused])),
+      [AUTHORITY]: authority,
+    });
+
+    const outcome = await runDns(params(), testContext<typeof dns>(), start);
+
+    expect(outcome).toMatchObject({ result: 'success', resolvedIp: '192.0.2.80' });
+    expect(outcome.trace?.map(({ rcode }) => rcode)).toEqual(['NOERROR', ...lame.map(() => 'REFUSED'), 'NOERROR']);
+  });
+
   it('tells name servers whose name is not found from the name asked for', async () => {
     const glueless: AnswerDns = (query) => [refer(query, 'zone.example', [['ns.nowhere.example', null]])];
     const { start } = await serve({ [ROOT]: root, [TLD]: glueless });
@@ -263,7 +285,10 @@ describe('a trace', () => {
     expect(outcome).toMatchObject({ result: 'timeout', error: { code: 'timed_out' } });
     expect(outcome.trace).toMatchObject([
       { address: ROOT, error: null },
-      { address: TLD, error: { code: 'timed_out' } },
+      {
+        address: TLD,
+        error: { code: 'timed_out', message: expect.stringMatching(/^The name server did not answer /) },
+      },
     ]);
   });
 

@@ -51,8 +51,10 @@ export interface Traced extends AskedResolver {
 
 /** Limit of the delegations: a longer series indicates broken zones, or an attempt to waste the probe's packets. */
 const MAX_DELEGATIONS = 16;
-/** Limit of the servers that are queried per zone. */
-const MAX_SERVERS_PER_ZONE = 4;
+/** Limit of the servers that are queried per zone: as many as that of the root and large zones have. */
+const MAX_SERVERS_PER_ZONE = 13;
+/** Servers of a zone that are waited for as long as for any; each further one for its first wait alone. */
+const PATIENT_SERVERS = 4;
 const MAX_ROWS = 20;
 
 /** Longer names of zones and servers are truncated, so that a result with all rows stays below its limit. */
@@ -77,9 +79,10 @@ export async function traceDns(
   for (let delegations = 0; delegations < MAX_DELEGATIONS; delegations++) {
     let next: Zone | undefined;
     const failed: FailedStep[] = [];
-    for (const server of inFamily(zone.servers, path.family).slice(0, MAX_SERVERS_PER_ZONE)) {
+    for (const [index, server] of inFamily(zone.servers, path.family).slice(0, MAX_SERVERS_PER_ZONE).entries()) {
       if (signal.aborted || steps.length === MAX_ROWS) break;
-      const step = await askServer(zone, server, path, prepared, context, signal);
+      const waitsMs = index < PATIENT_SERVERS ? path.waitsMs : path.waitsMs.slice(0, 1);
+      const step = await askServer(zone, server, { ...path, waitsMs }, prepared, context, signal);
       steps.push(step);
       context.emitPartial({ trace: rows(newRecordBudget()) });
       if (step.kind === 'answer') return end(step.answer, null);
@@ -154,9 +157,15 @@ async function askServer(
   } as const;
   const { answer, failure } = await ask({ target, port }, prepared, options, signal);
   const asking = { zone, server, target };
-  if (answer === null) return { ...asking, kind: 'failure', answer, failure: failure ?? timedOut('response') };
-  if (failure !== null) return { ...asking, kind: 'failure', answer, failure };
+  if (answer === null)
+    return { ...asking, kind: 'failure', answer, failure: ofServer(failure ?? timedOut('response')) };
+  if (failure !== null) return { ...asking, kind: 'failure', answer, failure: ofServer(failure) };
   return nextStep(asking, answer, prepared);
+}
+
+/** A trace asks no resolver, but the transports are those of resolvers. */
+function ofServer(failure: Failure): Failure {
+  return { ...failure, message: failure.message.replace(/^The resolver\b/, 'The name server') };
 }
 
 /** Admits the first of at most two glue addresses that the policy allows; without glue, the name. */
