@@ -50,6 +50,8 @@ describe('the cookies of a check', () => {
     jar.keep(url, head(...Array.from({ length: 100 }, (_, at) => `n${at}=v`)));
     expect(jar.cookiesFor(url)?.split('; ')).toHaveLength(20);
     jar.keep(url, head(`n=${'v'.repeat(4_000)}`));
+    expect(jar.cookiesFor(url)).toContain(`n=${'v'.repeat(4_000)}`);
+    jar.keep(url, head(`n=${'v'.repeat(9_000)}`));
     expect(jar.cookiesFor(url)).toBeNull();
   });
 });

@@ -19,8 +19,8 @@ interface Cookie {
 
 /** Limit of the cookies that redirecting servers can have the check store. */
 const MAX_COOKIES = 20;
-/** Limit of a Cookie header that the check sends, bytes. */
-const MAX_COOKIE_BYTES = 2 * 1024;
+/** Limit of a Cookie header that the check sends, bytes: about that of curl and of the heads that servers take. */
+const MAX_COOKIE_BYTES = 8 * 1024;
 
 export function cookieJar(): CookieJar {
   let cookies: readonly Cookie[] = [];
