@@ -21,7 +21,7 @@ export function createGatewayMessageReader(): ReadMessage<GatewayMessage> {
 
 function readerOf<M>(schemas: Readonly<Record<string, object>>): ReadMessage<M> {
   // The schemas are not validated at run time, because a test does that.
-  const ajv = new Ajv({ validateFormats: false, validateSchema: false });
+  const ajv = new Ajv({ validateFormats: false, validateSchema: false, code: { optimize: false } });
   // Compiled with the first message of a type, so that the start takes less time.
   const validators = new Map<string, ValidateFunction>();
   const validatorOf = (type: string): ValidateFunction | undefined => {

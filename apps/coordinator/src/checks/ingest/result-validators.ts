@@ -1,7 +1,7 @@
 import { partialResultSchema, resultSchema, type AnyCheckType } from '@vantage/contract';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { createAjv } from '../../create-ajv.ts';
+import { compiledAtFirstUse, createAjv } from '../../create-ajv.ts';
 
 export interface ResultValidators {
   readonly final: ValidateFunction;
@@ -11,14 +11,20 @@ export interface ResultValidators {
 const compiled = new WeakMap<AnyCheckType, ResultValidators>();
 let ajv: ReturnType<typeof openAjv> | undefined;
 
-/** Compiles the result schemas of a type once, at its first result. */
+/** The result schemas of a type, each compiled once, at its first result: the process answers nothing meanwhile. */
 export function resultValidators(checkType: AnyCheckType): ResultValidators {
   const known = compiled.get(checkType);
   if (known !== undefined) return known;
-  ajv ??= openAjv();
+  const open = (): ReturnType<typeof openAjv> => (ajv ??= openAjv());
+  const final = compiledAtFirstUse(resultSchema(checkType), open);
+  const partial = compiledAtFirstUse(partialResultSchema(checkType), open);
   const validators = {
-    final: ajv.compile(resultSchema(checkType)),
-    partial: ajv.compile(partialResultSchema(checkType)),
+    get final() {
+      return final();
+    },
+    get partial() {
+      return partial();
+    },
   };
   compiled.set(checkType, validators);
   return validators;

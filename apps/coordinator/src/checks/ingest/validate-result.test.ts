@@ -1,5 +1,6 @@
 import type { AnyCheckType, Place } from '@vantage/contract';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 
 import { echo, quiet, success } from '../../../test/core-bed.ts';
 import { acceptResult, type Accepted } from './validate-result.ts';
@@ -75,4 +76,17 @@ describe('a result that a probe wrote', () => {
   ])('comes to nothing when it is partial and is %s', (_reason, data) => {
     expect(accept(data, 'partial')).toEqual({ kind: 'partial', valid: false });
   });
+});
+
+it('compiles the schema of a final result without that of a partial one, and each once', () => {
+  const compile = jest.spyOn(Ajv2020.prototype, 'compile');
+  const checkType = { ...echo };
+  const data = JSON.stringify(success('x'));
+
+  const counts = (['final', 'partial', 'final', 'partial'] as const).map((kind) => {
+    accept(data, kind, checkType);
+    return compile.mock.calls.length;
+  });
+
+  expect(counts).toEqual([1, 2, 2, 2]);
 });
