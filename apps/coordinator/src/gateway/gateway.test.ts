@@ -160,21 +160,28 @@ describe('a gateway', () => {
   });
 
   it.concurrent('gives an agent that ends the jobs of a last second, and none afterwards', async () => {
-    const agent = await test.join(gateway, 'ends', { credit: 1 });
-    for (let count = 0; count < 3; count += 1) await startCheck('ends');
-    const first = await agent.next('job');
-    agent.beReady(true);
-    agent.send(final(first.id, 1));
-    const last = await agent.next('job');
+    const endWithJobs = async (probe: string): Promise<PlayedAgent> => {
+      const agent = await test.join(gateway, probe, { credit: 1 });
+      for (let count = 0; count < 3; count += 1) await startCheck(probe);
+      const first = await agent.next('job');
+      agent.beReady(true);
+      agent.send(final(first.id, 1));
+      await Promise.race([agent.next('job'), sleep(2 * LAST_JOBS_MS)]);
+      return agent;
+    };
+    let agent = await endWithJobs('ends-1');
+    // On a busy machine the last second may pass before the gateway reads the result that frees the slot.
+    for (let number = 2; jobsOf(agent).length < 2; number += 1) agent = await endWithJobs(`ends-${number}`);
+    const [first, last] = jobsOf(agent);
     await sleep(LAST_JOBS_MS);
-    agent.send(final(last.id, 2));
+    agent.send(final(last!, 2));
     // A job for a slot that these results free would arrive before the answer to the time request.
     await agent.next('ack');
     await agent.next('ack');
     agent.send({ t: 'time', id: 1 });
     await agent.next('time');
 
-    expect(jobsOf(agent)).toEqual([first.id, last.id]);
+    expect(jobsOf(agent)).toEqual([first, last]);
   });
 
   it.concurrent('gives no jobs to an agent that waits for approval, until it is approved', async () => {
