@@ -133,6 +133,13 @@ export const redisKeys = {
   monitorClaims: '{monitors}:claims',
   /** Hash of monitor name → number of its last claimed tick. */
   monitorTicks: '{monitors}:ticks',
+  /**
+   * Hash of the name of a removed monitor → number of its last claimed tick, while messages about it may wait. A
+   * monitor that is made again under the name counts on from there.
+   */
+  monitorsEnded: '{monitors}:ended',
+  /** Sorted set of the names in it by the time of the removal (ms, Redis clock). */
+  monitorsEndedAt: '{monitors}:ended-at',
   /** Sorted set of monitor names with unevaluated ticks, by the time at which any coordinator evaluates them. */
   monitorsOpen: '{monitors}:open',
   /** List of a monitor's started and unevaluated ticks, JSON, oldest first. */

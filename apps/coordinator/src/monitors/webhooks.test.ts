@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { quiet, readEcho, report, startCoreBed, success, until, type CoreBed } from '../../test/core-bed.ts';
 import type { Core } from '../core.ts';
 import type { Log } from '../redis/log.ts';
-import { putMonitor } from './schedule/monitor-records.ts';
+import { putMonitor, removeMonitor } from './schedule/monitor-records.ts';
 import type { Delivery, DeliveryOutcome } from './webhooks/send-webhook.ts';
 
 const QUEUE = `${redisKeys.webhookQueuePrefix}:${WEBHOOK_QUEUE}`;
@@ -130,6 +130,39 @@ it('one that fails is tried again under the same id, one that is refused is not'
 
   expect(sent.map(({ url }) => new URL(url).host).toSorted()).toEqual(['one.example', 'one.example', 'two.example']);
   expect(new Set(sent.map(({ id }) => id)).size).toBe(1);
+});
+
+it('one that waits ends with its monitor, also if one of the same name is made', async () => {
+  let isUp = false;
+  const core = await turnBad(() => (isUp ? { kind: 'delivered' } : { kind: 'failed', reason: 'status 500' }));
+  await until(async () => (await bed.redis.zcard(`${QUEUE}:delayed`)) === 2);
+  isUp = true;
+  await removeMonitor(bed.redis, 'web', 'api');
+  sent.length = 0;
+  await putMonitor(bed.redis, 'web', { owner: 'api', request }, Date.now());
+  await until(async () => {
+    await answerJobs(success('yes'));
+    return (await core.monitors.read('web'))?.state === 'ok';
+  });
+  await untilDone();
+
+  expect(sent).toEqual([]);
+});
+
+it('the number of the last tick of a removed monitor goes when no message about it can be left', async () => {
+  const put = (name: string): Promise<unknown> =>
+    putMonitor(bed.redis, name, { owner: 'api', request }, Date.now() + 60_000);
+  const { monitorTicks, monitorsEnded, monitorsEndedAt } = redisKeys;
+  for (const name of ['gone', 'back', 'last']) {
+    await put(name);
+    await bed.redis.hset(monitorTicks, name, 5);
+    await removeMonitor(bed.redis, name, 'api');
+    if (name !== 'last') await bed.redis.zadd(monitorsEndedAt, 1, name);
+    if (name === 'back') await put(name);
+  }
+
+  expect(await bed.redis.hgetall(monitorTicks)).toEqual({ back: '5', last: '5' });
+  expect(await bed.redis.hgetall(monitorsEnded)).toEqual({ last: '5' });
 });
 
 it.each([

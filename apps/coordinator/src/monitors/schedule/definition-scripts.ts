@@ -52,7 +52,9 @@ return stored and 'changed' or 'new'
 );
 
 /**
- * Removes a monitor. KEYS those of `putScript`. ARGV name, owner. Returns `removed`, `absent`, or `file` if it has
+ * Removes a monitor. The number of its last tick is kept for a time, so that messages about it are distinguished from
+ * those about a later monitor of its name. KEYS those of `putScript`, ticks, ended, ended at. ARGV name, owner, time for
+ * which the number is kept (ms). Returns `removed`, `absent`, or `file` if it has
  * another owner.
  */
 export const removeScript = defineScript(
@@ -65,6 +67,18 @@ if isOfFile(stored) ~= (ARGV[2] == 'file') then return 'file' end
 forget(ARGV[1])
 redis.call('HDEL', KEYS[1], ARGV[1])
 redis.call('ZREM', KEYS[2], ARGV[1])
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local tick = redis.call('HGET', KEYS[11], ARGV[1])
+if tick then
+  redis.call('HSET', KEYS[12], ARGV[1], tick)
+  redis.call('ZADD', KEYS[13], now, ARGV[1])
+end
+for _, name in ipairs(redis.call('ZRANGEBYSCORE', KEYS[13], '-inf', now - ARGV[3], 'LIMIT', 0, 100)) do
+  redis.call('ZREM', KEYS[13], name)
+  redis.call('HDEL', KEYS[12], name)
+  if redis.call('HEXISTS', KEYS[1], name) == 0 then redis.call('HDEL', KEYS[11], name) end
+end
 return 'removed'
 `,
 );

@@ -84,6 +84,9 @@ export interface MonitorRecord {
 /** A tick, or the evaluation of a monitor, that was claimed and is not done can be claimed again after this time. */
 export const LEASE_MS = 4_000;
 
+/** Longer than a message is tried again, which is 83 hours. */
+const ENDED_KEPT_MS = 7 * 86_400_000;
+
 /** A tick that no coordinator claimed in time. */
 export interface MissedTick extends Omit<ClaimedTick, 'claim'> {
   /** Due time of the tick, milliseconds since the epoch in decimal digits. */
@@ -278,7 +281,9 @@ export async function removeMonitor(
   name: string,
   owner: MonitorOwner,
 ): Promise<'removed' | 'absent' | 'file'> {
-  const outcome = (await runScript(redis, removeScript, keysOf(name), [name, owner])) as 'removed' | 'absent' | 'file';
+  const keys = [...keysOf(name), redisKeys.monitorTicks, redisKeys.monitorsEnded, redisKeys.monitorsEndedAt];
+  const reply = await runScript(redis, removeScript, keys, [name, owner, ENDED_KEPT_MS]);
+  const outcome = reply as 'removed' | 'absent' | 'file';
   if (outcome === 'removed') await redis.publish(redisKeys.monitorsChanged, name);
   return outcome;
 }

@@ -73,7 +73,7 @@ async function follow(dependencies: OutboxDependencies, task: ChangeTask, text: 
   const { monitor, webhooks, further } = task;
   const messages = [task, ...(further === undefined ? [] : [further])].flatMap(({ messageId: id, event }) => {
     const body = bodyOf(event);
-    return webhooks.map((webhook) => ({ monitor, webhook, id, body }));
+    return webhooks.map((webhook) => ({ monitor, webhook, id, body, tick: event.tick }));
   });
   // Added before the task is removed, so that none is lost: a repetition adds messages with the same ids.
   await dependencies.addMessages(messages);

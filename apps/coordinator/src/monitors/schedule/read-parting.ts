@@ -54,6 +54,6 @@ export async function readParting(
   };
   const body = JSON.stringify({ type: 'monitor.parting', timestamp: at, data: event });
   const id = `${messageId}_parting`;
-  await addMessages(webhooks.map((webhook) => ({ monitor, webhook, id, body })));
+  await addMessages(webhooks.map((webhook) => ({ monitor, webhook, id, body, tick })));
   await commitParting(redis, { text, name: monitor }, { traceId, sentence: shown }, event);
 }

@@ -25,9 +25,9 @@ export interface JobDependencies extends Pick<OpenQueue, 'UnrecoverableError'> {
 /** Delivers the message of a job that this coordinator holds. Never rejects: without an outcome the lock expires. */
 export async function deliverJob(dependencies: JobDependencies, job: Job<WebhookMessage>): Promise<void> {
   const { redis, receivers, sendWebhook, log } = dependencies;
-  const { monitor, webhook, id, body } = job.data;
+  const { monitor, id, body } = job.data;
   try {
-    const url = await readUrl(redis, monitor, webhook);
+    const url = await readUrl(redis, job.data);
     if (url === undefined) {
       log.info({ monitor, id }, 'webhook dropped: its monitor does not name it any more');
       return await complete(job);
@@ -41,10 +41,16 @@ export async function deliverJob(dependencies: JobDependencies, job: Job<Webhook
   }
 }
 
-/** Reads the URL of a webhook; undefined if the monitor, or this webhook of it, was removed. */
-async function readUrl(redis: Redis, monitor: string, webhook: string): Promise<string | undefined> {
-  const stored = await redis.hget(redisKeys.monitors, monitor);
-  if (stored === null) return undefined;
+/**
+ * Reads the URL of a webhook; undefined if the monitor, or this webhook of it, was removed, also if a monitor of the
+ * same name was made since then.
+ */
+async function readUrl(redis: Redis, { monitor, webhook, tick }: WebhookMessage): Promise<string | undefined> {
+  const [stored, ended] = await Promise.all([
+    redis.hget(redisKeys.monitors, monitor),
+    redis.hget(redisKeys.monitorsEnded, monitor),
+  ]);
+  if (stored === null || (tick !== undefined && tick <= Number(ended ?? 0))) return undefined;
   const { request } = JSON.parse(stored) as StoredMonitor;
   return request.webhooks?.find((url) => digestOf(url) === webhook);
 }

@@ -9,6 +9,8 @@ export interface WebhookMessage {
   readonly id: string;
   /** Body of the message, JSON. */
   readonly body: string;
+  /** Tick that the message is about; undefined if an earlier release added it. */
+  readonly tick?: number | undefined;
 }
 
 /** Identifies a URL among those of a monitor. */
