@@ -38,6 +38,7 @@ describe('the configuration of the agent', () => {
     ['an identifier that begins with a hyphen', 'PROBE_ID', '-fra'],
     ['a wish for screenshots that is none', 'SCREENSHOTS', 'maybe'],
     ['a Redis over HTTP', 'REDIS_URL', 'http://127.0.0.1'],
+    ['a database that its user may not choose', 'REDIS_URL', 'redis://127.0.0.1/1'],
     ['no concurrency', 'CONCURRENCY', '0'],
     ['a check type that does not exist', 'CHECK_TYPES', 'tcp,telepathy'],
     ['a range with bits beyond its length', 'TARGET_ALLOW', '10.0.0.1/8'],

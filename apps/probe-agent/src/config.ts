@@ -1,5 +1,5 @@
 import { checkTypeNames } from '@vantage/diagnostics/contract';
-import { redisUrlKind } from '@vantage/redis-connections';
+import { agentRedisUrlKind } from '@vantage/redis-connections';
 import {
   boolean,
   contact,
@@ -195,7 +195,7 @@ export const settings = {
   }),
   redisUrl: setting({
     env: 'REDIS_URL',
-    kind: redisUrlKind,
+    kind: agentRedisUrlKind,
     secret: true,
     description:
       'For an agent without `VANTAGE_URL`: the Redis that the coordinator uses, with the user and password of this probe: ' +

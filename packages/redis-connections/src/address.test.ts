@@ -11,6 +11,7 @@ describe('REDIS_URL', () => {
       tls: false,
       endpoints: [{ host: 'redis.example', port: 7_000 }],
       url: 'redis://vantage:s%40cret@redis.example:7000/1',
+      database: 1,
     });
   });
 
@@ -54,6 +55,9 @@ describe('REDIS_URL', () => {
     ['Sentinels without a set', 'redis+sentinel://a.example'],
     ['an unknown word for Sentinels', 'redis+sentinel://a.example/main?db=1'],
     ['a database of a cluster', 'redis+cluster://a.example/1'],
+    ['a database by name', 'redis://a.example/vantage'],
+    ['two databases', 'redis://a.example/0/1'],
+    ['a database behind the question mark', 'redis://a.example?db=3'],
     ['a password that is not encoded', 'redis+cluster://user:50%@a.example'],
   ])('is refused with %s, without saying what it was', (_reason, url) => {
     let message = '';

@@ -18,8 +18,10 @@ interface Login {
 
 export interface SingleAddress extends Login {
   readonly kind: 'single';
-  /** The URL as it was given, for ioredis; it may name a database. */
+  /** The URL as it was given, for ioredis. */
   readonly url: string;
+  /** Number of the database. */
+  readonly database: number;
 }
 
 export interface SentinelAddress extends Login {
@@ -70,7 +72,10 @@ export function parseRedisUrl(text: string): RedisAddress {
   }
   if (endpoints.length > 1) throw new Error('must name one host; several are redis+sentinel:// or redis+cluster://');
   if (URL.parse(text) === null) throw new Error('must be a URL');
-  return { kind: 'single', ...shared, url: text };
+  if (!/^\d{0,5}$/.test(path) || new URLSearchParams(query).has('db')) {
+    throw new Error('must name its database, if any, by a number after the host, such as /0');
+  }
+  return { kind: 'single', ...shared, url: text, database: Number(path) };
 }
 
 /** A setting for `readSettings`: validated, kept as text. */
@@ -78,6 +83,16 @@ export const redisUrlKind = {
   name: 'URL (redis:, redis+sentinel: or redis+cluster:, or each with rediss: over TLS)',
   parse: (text: string): string => {
     parseRedisUrl(text);
+    return text;
+  },
+} as const;
+
+/** The same for an agent, whose user may not choose a database. */
+export const agentRedisUrlKind = {
+  name: redisUrlKind.name,
+  parse: (text: string): string => {
+    const address = parseRedisUrl(text);
+    if (address.kind === 'single' && address.database !== 0) throw new Error('must name no database but 0 for agents');
     return text;
   },
 } as const;

@@ -54,7 +54,19 @@ export function openConnection(policy: Options, given: Server, slot?: number): R
   const options: Options = { connectionName: given.name, ...policy, ...(tls === undefined ? {} : { tls }) };
   const redis = openOne(address, options, tls, slot);
   watchReplies(redis);
+  leaveOtherDatabase(redis);
   return redis;
+}
+
+/**
+ * Ends a connection whose database Redis refuses: ioredis would go on in database 0, which may belong to another
+ * program. With a ready check, the connection is not ready before that.
+ */
+function leaveOtherDatabase(redis: Redis): void {
+  redis.on('error', (error: Error) => {
+    const { command } = error as Error & { readonly command?: { readonly name: string } };
+    if (command?.name === 'select') redis.stream.destroy();
+  });
 }
 
 function openOne(

@@ -1,4 +1,4 @@
-export { parseRedisUrl, redisUrlKind, type RedisEndpoint, type RedisAddress } from './address.ts';
+export { agentRedisUrlKind, parseRedisUrl, redisUrlKind, type RedisEndpoint, type RedisAddress } from './address.ts';
 export { hasAnswered, type ConnectionLog } from './log-outages.ts';
 export { isCluster, masterOf, mastersOf } from './cluster.ts';
 export { openFailFast, openOnce, openPatient, openSubscriber, type OpenOptions, type PatientOptions } from './open.ts';

@@ -75,6 +75,26 @@ describe('connections to one server', () => {
     rmSync(folder, { recursive: true });
   });
 
+  it.concurrent('use no other database than theirs, also where Redis refuses that', async () => {
+    const server = await startRedisServer({ executable });
+    const causes: unknown[] = [];
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const warn: ConnectionLog['warn'] = (fields) => void (causes.push((fields as { cause: unknown }).cause), resolve());
+    const log: ConnectionLog = { info: () => causes.push('connected'), warn };
+    const refused = openFailFast({ url: `${server.url}/99`, name: 'test', log });
+    await promise;
+    // A second attempt has been refused, too.
+    await new Promise((next) => void refused.once('error', next));
+
+    expect(causes).toEqual(['ERR DB index is out of range']);
+    await expect(refused.set('key', 'value')).rejects.toThrow();
+    await expect(openOnce({ url: `${server.url}/99`, name: 'test' })).rejects.toThrow('ERR DB index is out of range');
+    const redis = await openOnce({ url: server.url, name: 'test' });
+    expect(await redis.dbsize()).toBe(0);
+    for (const one of [refused, redis]) one.disconnect();
+    await server.stop();
+  });
+
   it.concurrent('say once that Redis is lost and once that it is back, however long it is frozen', async () => {
     const server = await startRedisServer({ executable });
     const lines: string[] = [];

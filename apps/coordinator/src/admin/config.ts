@@ -1,4 +1,4 @@
-import { redisUrlKind } from '@vantage/redis-connections';
+import { agentRedisUrlKind, redisUrlKind } from '@vantage/redis-connections';
 import { certificateFile, list, readSettings, setting, text, url, type SettingValues } from '@vantage/settings';
 
 /** Settings of the operator's commands on probes and API keys. */
@@ -26,7 +26,7 @@ export const adminSettings = {
   }),
   agentRedisUrl: setting({
     env: 'AGENT_REDIS_URL',
-    kind: redisUrlKind,
+    kind: agentRedisUrlKind,
     description:
       'Address of Redis for agents, without user and password, such as `rediss://redis.example.net:6380`. ' +
       'Default: the address in `REDIS_URL`.',

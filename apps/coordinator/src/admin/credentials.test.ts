@@ -65,6 +65,16 @@ async function run(args: readonly string[], more: Readonly<Record<string, string
   return { code, out: out.join('\n'), err: err.join('\n') };
 }
 
+it('gives no agent the address of a database that it may not choose', async () => {
+  const { code, err } = await run(['add', 'db-1', ...record], { REDIS_URL: `${master.url}/1` });
+
+  expect([code, err]).toEqual([1, expect.stringContaining('Agents can use database 0 of Redis only')]);
+  expect(await redis.call('ACL', 'GETUSER', agentUser('db-1'))).toBeNull();
+  expect(() => readAdminConfig({ REDIS_URL: master.url, AGENT_REDIS_URL: 'redis://redis.example/1' })).toThrow(
+    'AGENT_REDIS_URL must name no database but 0 for agents',
+  );
+});
+
 function shell(line: string): void {
   execFileSync('sh', ['-c', line]);
 }

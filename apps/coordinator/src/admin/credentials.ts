@@ -181,6 +181,10 @@ async function environmentOf(config: AdminConfig, id: string, password: string, 
   if (config.agentRedisUrl === undefined && /[?&]\w*password=/i.test(address)) {
     throw new Error('REDIS_URL has a password behind its question mark that agents must not get: set AGENT_REDIS_URL');
   }
+  const own = parseRedisUrl(config.redisUrl);
+  if (own.kind === 'single' && own.database !== 0) {
+    throw new Error('Agents can use database 0 of Redis only, and REDIS_URL names another one: use probe:invite');
+  }
   const { tls, endpoints } = parseRedisUrl(address);
   const hosts = endpoints.map(({ host }) => host);
   if (!tls) {
