@@ -5,7 +5,7 @@ import { findRedisServer, startRedisServer, type RedisServer } from '@vantage/re
 import { Redis } from 'ioredis';
 
 import { hasAnswered, type ConnectionLog } from './log-outages.ts';
-import { openPatient } from './open.ts';
+import { openFailFast, openPatient } from './open.ts';
 
 let server: RedisServer;
 let admin: Redis;
@@ -44,6 +44,30 @@ describe('the log of a connection', () => {
     expect(lines.filter((line) => line.includes('WRONGPASS') && line.startsWith('Redis login rejected'))).toHaveLength(
       1,
     );
+    redis.disconnect();
+  });
+
+  it('does not repeat itself while Redis is a replica, and says when it is the master again', async () => {
+    const lines: string[] = [];
+    const write = (_: object, message: string): void => void lines.push(message);
+    const redis = openFailFast({ url: server.url, name: 'test', log: { info: write, warn: write } });
+    let connections = 0;
+    redis.on('ready', () => (connections += 1));
+    while (redis.status !== 'ready') await sleep(10);
+
+    await admin.call('REPLICAOF', '127.0.0.1', '1');
+    while (connections < 12) {
+      await redis.set('key', 'value').catch(() => undefined);
+      await sleep(10);
+    }
+    const lost = lines.filter((line) => line === 'Redis connection lost').length;
+    await admin.call('REPLICAOF', 'NO', 'ONE');
+    while (lines.at(-1) !== 'Redis connected') await sleep(20);
+
+    expect(lost).toBeGreaterThan(0);
+    // Three, and one for each time that the machine stood still for so long that a connection lasted.
+    expect(lost).toBeLessThanOrEqual(6);
+    expect(await redis.set('key', 'value')).toBe('OK');
     redis.disconnect();
   });
 
