@@ -61,7 +61,7 @@ export const socketVerdicts: Table = {
 };
 
 /** “As a rule”, because some servers send this alert for other reasons, such as an unknown host name. */
-const NO_PARAMETERS =
+export const NO_PARAMETERS =
   'The server ended the handshake with the alert “handshake failure”: as a rule it shares no cipher or parameters with the probe.';
 
 /** Handshake failures by the codes of OpenSSL and Node; other codes of OpenSSL are a generic handshake failure. */

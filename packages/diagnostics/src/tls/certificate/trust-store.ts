@@ -12,10 +12,14 @@ export interface TrustStore {
    *
    * @param versions all by default
    * @param identity client certificate; none by default
+   * @param groups of the key exchange; the usual ones by default
    */
-  readonly secureContext: (versions?: TlsVersions, identity?: TlsIdentity) => SecureContext;
+  readonly secureContext: (versions?: TlsVersions, identity?: TlsIdentity, groups?: Groups) => SecureContext;
   readonly anchors: () => TrustAnchors;
 }
+
+/** Groups of the key exchange: the usual ones, or those of post-quantum algorithms (ML-KEM) in addition. */
+export type Groups = 'usual' | 'with ML-KEM';
 
 export interface TlsVersions {
   readonly minVersion: TlsVersion;
@@ -54,10 +58,10 @@ export function createTrustStore(
   const ca = certificateAuthorities.length === 0 && !exclusive ? undefined : trusted;
   let anchors: TrustAnchors | undefined;
   return {
-    secureContext: (versions = ALL_VERSIONS, identity) => {
-      if (identity !== undefined) return createContext(versions, ca?.(), identity);
-      const key = `${versions.minVersion} ${versions.maxVersion}`;
-      const context = contexts.get(key) ?? createContext(versions, ca?.());
+    secureContext: (versions = ALL_VERSIONS, identity, groups = 'usual') => {
+      if (identity !== undefined) return createContext(versions, groups, ca?.(), identity);
+      const key = `${versions.minVersion} ${versions.maxVersion} ${groups}`;
+      const context = contexts.get(key) ?? createContext(versions, groups, ca?.());
       contexts.set(key, context);
       return context;
     },
@@ -77,8 +81,14 @@ const CIPHERS = [
   'ALL:+AESCCM:+ARIA:+CAMELLIA:!aNULL:!eNULL:!PSK:!SRP:@SECLEVEL=0',
 ].join(':');
 
+const USUAL_GROUPS = 'X25519:P-256:X448:P-521:P-384:ffdhe2048:ffdhe3072:ffdhe4096:ffdhe6144:ffdhe8192';
+
+/** The key share of the first one makes the ClientHello span two packets, on which some servers and firewalls fail. */
+const ML_KEM_GROUPS = 'X25519MLKEM768:SecP256r1MLKEM768:SecP384r1MLKEM1024:MLKEM768:MLKEM1024:MLKEM512';
+
 function createContext(
   versions: TlsVersions,
+  groups: Groups,
   ca: readonly string[] | undefined,
   identity?: TlsIdentity,
 ): SecureContext {
@@ -88,8 +98,7 @@ function createContext(
     ...versions,
     ...identity,
     ciphers: CIPHERS,
-    // X25519MLKEM768 is left out: its key share makes the ClientHello span two packets.
-    ecdhCurve: 'X25519:P-256:X448:P-521:P-384:ffdhe2048:ffdhe3072:ffdhe4096:ffdhe6144:ffdhe8192',
+    ecdhCurve: groups === 'usual' ? USUAL_GROUPS : `${ML_KEM_GROUPS}:${USUAL_GROUPS}`,
     ...(ca === undefined ? {} : { ca: [...ca] }),
   });
 }

@@ -60,7 +60,7 @@ export function describeTls({ host, anchors, staple, negotiated, flight }: Shake
   const { protocol, cipher, keyExchange, verification } = negotiated;
   const faults = certificateFaults({ host, path, verification, ocsp, nowMs });
   const issuerEnds = issuerEndOf(sent, anchors, path, nowMs);
-  const refused = chromiumFaults({ path, anchors, isSigning: keyExchange !== null });
+  const refused = chromiumFaults({ path, anchors, isSigning: keyExchange !== null || protocol === 'TLSv1.3' });
   return {
     ...certificateFieldsOf(leaf),
     sslVersion: protocol,

@@ -10,14 +10,11 @@ import { distrustOf } from '../faults/faults.ts';
 import type { TlsIdentity } from '../rules.ts';
 import type { TlsFields } from '../schema.ts';
 import { handshakeSecretOf, readServerFlight, type ServerFlight } from './server-flight.ts';
-import type { TlsVersions, TrustAnchors, TrustStore } from '../certificate/trust-store.ts';
+import type { Groups, TlsVersions, TrustAnchors, TrustStore } from '../certificate/trust-store.ts';
 import { tapSocket, type WireTap } from './wire-tap.ts';
 
 export interface HandshakeOptions {
-  /**
-   * Canonical host: a name is sent as SNI, an address is not (RFC 6066 section 3); the certificate is checked
-   * against it.
-   */
+  /** Canonical host, of the certificate too: a name is sent as SNI, an address is not (RFC 6066 section 3). */
   readonly host: string;
   readonly alpn: readonly string[];
   readonly trust: TrustStore;
@@ -25,6 +22,7 @@ export interface HandshakeOptions {
   readonly versions?: TlsVersions;
   /** Certificate for a server that requests one; none by default. */
   readonly identity?: TlsIdentity | undefined;
+  readonly groups?: Groups;
 }
 
 export type Handshake =
@@ -84,10 +82,10 @@ class Attempt {
     this.outcome = this.promised.promise;
     this.options = options;
     this.signal = signal;
-    const { host, alpn, trust, versions, identity } = options;
+    const { host, alpn, trust, versions, identity, groups } = options;
     // The first use parses the trusted certificates, which takes some milliseconds and must not count as handshake
     // time.
-    const secureContext = trust.secureContext(versions, identity);
+    const secureContext = trust.secureContext(versions, identity, groups);
     this.anchors = trust.anchors();
     this.tap = tapSocket(socket);
     const started = performance.now();

@@ -1,6 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type ServerOptions } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -125,6 +128,32 @@ describeWithOpenssl('a check of openssl s_server (skipped without the openssl co
       expect(problemsOf(outcome)).toEqual([]);
     },
   );
+
+  it.each<[string, ServerOptions, object]>([
+    [
+      'that answers',
+      { ecdhCurve: 'X25519MLKEM768' },
+      { result: 'success', timings: { retries: expect.any(Number) }, tls: { authorized: true, keyExchange: null } },
+    ],
+    [
+      'that fails again',
+      { ciphers: 'ADH-AES128-SHA256:@SECLEVEL=0', maxVersion: 'TLSv1.2' },
+      { result: 'failure', error: { code: 'tls_handshake_failed', phase: 'tls' } },
+    ],
+  ])('connects once more with post-quantum groups to a server %s', async (_end, options, expected) => {
+    const pair = { key: good.key, cert: `${good.cert}${intermediate.cert}` };
+    const server = createServer({ ...pair, ...options }, (_request, response) => response.end('ok'));
+    let connections = 0;
+    server.on('connection', () => connections++).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+
+    const outcome = await check(server.address() as AddressInfo);
+    server.close();
+
+    expect(outcome).toMatchObject(expected);
+    expect(connections).toBe(2);
+    expect(problemsOf(outcome)).toEqual([]);
+  });
 
   it('shows what else is wrong where a certificate of the client is required', async () => {
     const expired = sending(leaf({ from: -90, until: -1 }));
@@ -387,7 +416,7 @@ async function serve(options: OpensslServerOptions): Promise<OpensslServer> {
   return server;
 }
 
-function check({ port }: OpensslServer, fields: Parameters<typeof checkOf>[1] = {}, host = 'good.test') {
+function check({ port }: Pick<OpensslServer, 'port'>, fields: Parameters<typeof checkOf>[1] = {}, host = 'good.test') {
   const context = { hosts: { 'good.test': ['127.0.0.1'] }, certificateAuthorities: [root.cert] };
   return checkOf(`https://${host}:${port}/`, fields, context);
 }

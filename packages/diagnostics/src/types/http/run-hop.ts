@@ -4,6 +4,7 @@ import { setImmediate as nextImmediate } from 'node:timers/promises';
 import { roundMs, type Failure, type Family, type Target } from '@vantage/contract';
 
 import { timedOut } from '../../shared/classify-error.ts';
+import { NO_PARAMETERS } from '../../shared/error-codes.ts';
 import { boundText } from '../../shared/bounded-text.ts';
 import { connectFirst, type FirstConnected } from '../../sockets/connect-first.ts';
 import type { DiagnosticContext } from '../../diagnostic.ts';
@@ -12,7 +13,7 @@ import { MAX_DEVIATIONS } from './contract.ts';
 import { describeDeviation } from '../../http-client/deviations.ts';
 import { headFields, type Head } from '../../http-client/response-head.ts';
 import { sendHttp1 } from '../../http-client/http1.ts';
-import { againAfter, sendHttp2, type Again } from '../../http-client/http2.ts';
+import { againAfter, sendHttp2, type Again as AgainByHttp2 } from '../../http-client/http2.ts';
 import type { PeerError } from '../../http-client/http2/reader.ts';
 import type { Http, HttpFields } from './types.ts';
 import { limitReceived } from '../../http-client/receive-limit.ts';
@@ -22,6 +23,7 @@ import { recordStep, type Step, type StepProgress, type StepRecord } from './hop
 import { bodyCapOf, type Request } from '../../http-client/request.ts';
 import { tlsHandshake } from '../../tls/handshake/handshake.ts';
 import { handshakeBy } from '../../tls/handshake/handshake-by.ts';
+import type { Groups } from '../../tls/certificate/trust-store.ts';
 import type { TlsRules } from '../../tls/rules.ts';
 
 export interface StepOptions {
@@ -36,6 +38,8 @@ export interface StepOptions {
 
 type Failed = { readonly failure: Failure };
 type Version = StepOptions['httpVersion'];
+/** How to repeat a request. `with ML-KEM`: the server agrees to no usual group, and may require a post-quantum one. */
+type Again = AgainByHttp2 | 'with ML-KEM';
 /** A connection that a request may be sent over. */
 interface Channel {
   readonly socket: Socket;
@@ -66,12 +70,13 @@ export async function takeStep(
   if (admitted.failure !== null) return record.end(admitted.failure);
 
   let version = options.httpVersion;
+  let groups: Groups = 'usual';
   let { target } = admitted;
   const received = { before: 0 };
   const tried = new Set<Again>(options.httpVersion === 'auto' ? [] : ['by HTTP/1.1']);
   for (;;) {
     const { failure, again, address } = await attemptBy(
-      { version, target, request, options, received },
+      { version, groups, target, request, options, received },
       context,
       record,
     );
@@ -79,6 +84,7 @@ export async function takeStep(
     tried.add(again);
     record.retry();
     if (again === 'by HTTP/1.1') version = '1.1';
+    if (again === 'with ML-KEM') groups = again;
     target = { ...admitted.target, candidates: [address] };
   }
 }
@@ -92,6 +98,7 @@ type Attempt = Exchanged & { readonly address: string };
 
 interface Asked {
   readonly version: Version;
+  readonly groups: Groups;
   readonly target: Target;
   readonly request: Request;
   readonly options: StepOptions;
@@ -100,7 +107,7 @@ interface Asked {
 }
 
 async function attemptBy(
-  { version, target, request, options, received }: Asked,
+  { version, groups, target, request, options, received }: Asked,
   context: DiagnosticContext<Http>,
   record: StepRecord,
 ): Promise<Attempt> {
@@ -110,8 +117,11 @@ async function attemptBy(
     const isUnused = connected.ms !== undefined && request.url.protocol === 'https:';
     return { failure: isUnused ? { ...connected.failure, phase: 'tls' } : connected.failure, again: null, address };
   }
-  const channel = await open(connected.socket, target, request.url, { ...options, version }, context, record);
-  if (channel.failure !== null) return { failure: channel.failure, again: null, address };
+  const channel = await open(connected.socket, target, request.url, { ...options, version, groups }, context, record);
+  if (channel.failure !== null) {
+    const again = channel.failure.message === NO_PARAMETERS ? 'with ML-KEM' : null;
+    return { failure: channel.failure, again, address };
+  }
   const receivedBytes = (): number => received.before + channel.receivedBytes();
   const { failure, again } = await exchange({ ...channel, receivedBytes }, request, context.signal, record);
   received.before = receivedBytes();
@@ -176,7 +186,7 @@ async function open(
   socket: Socket,
   target: Target,
   url: URL,
-  { version, insecureSSL, tls }: Pick<StepOptions, 'insecureSSL' | 'tls'> & { readonly version: Version },
+  { version, groups, insecureSSL, tls }: Pick<StepOptions, 'insecureSSL' | 'tls'> & Pick<Asked, 'version' | 'groups'>,
   context: DiagnosticContext<Http>,
   record: StepRecord,
 ): Promise<Channel | Failed> {
@@ -192,7 +202,7 @@ async function open(
 
   const securing = performance.now();
   const alpn = { auto: ['h2', 'http/1.1'], '1.1': ['http/1.1'], '2': ['h2'] }[version];
-  const secured = await tlsHandshake(socket, { ...handshakeBy(tls, target.host, context), alpn }, signal);
+  const secured = await tlsHandshake(socket, { ...handshakeBy(tls, target.host, context), alpn, groups }, signal);
   if (secured.socket === null) {
     socket.destroy();
     if (secured.fields !== null) record.add({ ...secured.fields });
