@@ -75,7 +75,7 @@ export const problemTypes = {
   'request-timeout': {
     status: 408,
     title: 'The request took too long to arrive',
-    help: 'A request has ten seconds for its head and fifteen in total.',
+    help: 'A request has ten seconds for its head and fifteen in total; the first one of a connection, from its opening.',
   },
   'monitor-of-file': {
     status: 409,
