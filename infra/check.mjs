@@ -51,7 +51,7 @@ function startTests() {
   console.error('\n── tests');
   const program = startProgram(node.executable, [...jest, ...(process.env.CI ? ['--ci'] : []), ...given], {
     cwd: repository,
-    env: { ...environment, OTHER_CHECKS: 'sent by the parent' },
+    env: { ...environment, OTHER_CHECKS: 'sent by the parent', REPEAT_FAILED: 'once' },
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });
   const { child } = program;

@@ -102,10 +102,29 @@ const APART = {
   ),
 };
 
+/** Suites that a run repeats once if they fail. */
+const REPEATED = {
+  'again-a.test.ts': `import { existsSync, writeFileSync } from 'node:fs';
+  it('fails once', () => {
+    const isSecond = existsSync('first');
+    writeFileSync('first', '');
+    expect(isSecond).toBe(true);
+  });`,
+  'again-b.test.ts': `import { existsSync, writeFileSync } from 'node:fs';
+  if (!existsSync('loaded')) {
+    writeFileSync('loaded', '');
+    throw new Error('at its first load');
+  }
+  it('can be loaded twice', () => {});`,
+  'again-c.test.ts': "it('always fails', () => { throw new Error('at any time'); });",
+  'again-d.test.ts': PASSES,
+};
+
 interface Report {
   readonly numTotalTests: number;
   readonly numPassedTests: number;
   readonly numPendingTests: number;
+  readonly stderr: string;
   readonly testResults: readonly { readonly name: string; readonly status: string; readonly message: string }[];
 }
 
@@ -133,8 +152,8 @@ export default class ByPath extends Sequencer {
   sort(tests) { return tests.toSorted((a, b) => (a.path < b.path ? -1 : 1)); }
 }`,
     };
-    const apart = Object.entries(APART).map(([name, source]) => [name, JEST + source] as const);
-    for (const [name, source] of [...failing, ...passing, ...apart, ...Object.entries(modules)]) {
+    const others = Object.entries({ ...APART, ...REPEATED }).map(([name, source]) => [name, JEST + source] as const);
+    for (const [name, source] of [...failing, ...passing, ...others, ...Object.entries(modules)]) {
       mkdirSync(dirname(join(folder, name)), { recursive: true });
       writeFileSync(join(folder, name), source);
     }
@@ -142,9 +161,10 @@ export default class ByPath extends Sequencer {
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  function run(projects: Readonly<Record<string, string>>, workers = 1): Report {
+  function run(projects: Readonly<Record<string, string>>, workers = 1, env: NodeJS.ProcessEnv = {}): Report {
     const place = (file: string): string => join(import.meta.dirname, file);
     const config = {
+      reporters: ['default', place('closing-line.mjs')],
       testSequencer: join(folder, 'by-path.mjs'),
       projects: Object.entries(projects).map(([displayName, match]) => ({
         rootDir: folder,
@@ -161,12 +181,12 @@ export default class ByPath extends Sequencer {
     const { stdout, stderr } = spawnSync(process.execPath, [program, ...words], {
       cwd: folder,
       encoding: 'utf8',
-      env: { ...process.env, OF_THE_RUN: '1' },
+      env: { ...process.env, OF_THE_RUN: '1', ...env },
     });
     if (stdout === '') throw new Error(stderr);
     const report = JSON.parse(stdout) as Report;
     const byName = (a: { readonly name: string }, b: { readonly name: string }): number => (a.name < b.name ? -1 : 1);
-    return { ...report, testResults: report.testResults.toSorted(byName) };
+    return { ...report, testResults: report.testResults.toSorted(byName), stderr };
   }
 
   it('are each reported as failed if something in them fails', () => {
@@ -198,6 +218,25 @@ export default class ByPath extends Sequencer {
       ...others,
       expect.stringContaining('by one that waits'),
     ]);
+  });
+
+  it('are repeated alone at the end if few fail, and the run names those that pass then', () => {
+    const { testResults, numTotalTests, stderr } = run({ again: 'again-*.test.ts' }, 3, { REPEAT_FAILED: 'once' });
+
+    expect(testResults.map(({ status }) => status)).toEqual(['passed', 'passed', 'failed', 'passed']);
+    expect(numTotalTests).toBe(4);
+    expect(stderr.match(/^Passed only at its repetition.*again-[a-d]/gm)?.map((line) => line.at(-1))).toEqual([
+      'a',
+      'b',
+    ]);
+    expect(stderr.match(/^FAILED next to other suites/gm)).toHaveLength(3);
+  });
+
+  it('are not repeated if many fail', () => {
+    const { testResults, stderr } = run({ failing: 'failing-[a-d].test.ts' }, 3, { REPEAT_FAILED: 'once' });
+
+    expect(testResults.map(({ status }) => status)).toEqual(['failed', 'failed', 'failed', 'failed']);
+    expect(stderr).not.toContain('FAILED next to');
   });
 });
 
