@@ -70,7 +70,7 @@ describe('the import rules', () => {
     const lint = spawnSync(
       join(repository, 'node_modules/.bin/oxlint'),
       ['--format', 'json', 'apps', 'packages', 'infra'],
-      { cwd: tree, encoding: 'utf8', timeout: 100_000 },
+      { cwd: tree, encoding: 'utf8', timeout: 280_000 },
     );
     found = (JSON.parse(lint.stdout) as { readonly diagnostics: readonly Finding[] }).diagnostics;
   });

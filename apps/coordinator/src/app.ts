@@ -79,6 +79,8 @@ export interface AppOptions {
    * queue. If undefined, limits are counted in memory.
    */
   readonly rateLimitRedis: Redis | undefined;
+  /** Longest wait for a count in this store, milliseconds; without a reply, requests are counted in memory for a while. */
+  readonly rateLimitReplyMs?: number;
   readonly rateLimits: RateLimits;
   readonly targetLimits: TargetLimits;
   readonly modules: Pick<Modules, 'current'>;
@@ -141,7 +143,7 @@ export function createApp(options: AppOptions): Express {
 function publicEndpoints(options: AppOptions, links: Links, web: Page | undefined): readonly Endpoint[] {
   const { checkTypes, checks, probes, log, retentionSeconds } = options;
   const buckets = bucketsOf(options.rateLimits);
-  const window = createSharedWindow(options.rateLimitRedis, log, () => performance.now());
+  const window = createSharedWindow(options.rateLimitRedis, log, () => performance.now(), options.rateLimitReplyMs);
   const limit = (bucket: Bucket) => limitRate(bucket, window, log);
   const judgeRequest = createRequestJudge(checkTypes, options.judgeTarget);
   const readRequest = requestReaderOf(judgeRequest);

@@ -9,7 +9,7 @@ import { createKeyPolicies } from '../src/keys/key-policies.ts';
 import { createKeyRing, type KeyRing } from '../src/keys/key-ring.ts';
 import { createRedisClock } from '../src/redis/clock.ts';
 import type { JudgeTarget } from '../src/http/requests/accept-request.ts';
-import { quiet } from './core-bed.ts';
+import { PATIENT_MS, quiet } from './core-bed.ts';
 import { startHttpBed, type BedOptions, type HttpBed } from './http-bed.ts';
 
 export interface Ran {
@@ -69,7 +69,8 @@ export async function startKeyBed(): Promise<KeyBed> {
     },
     startEdge: async (options) => {
       const keys = options?.keys ?? (await follow());
-      const edge = await startHttpBed({ judgeTarget: judge, rateLimitRedis: redis, ...options, keys });
+      const shared = { rateLimitRedis: redis, rateLimitReplyMs: PATIENT_MS };
+      const edge = await startHttpBed({ judgeTarget: judge, ...shared, ...options, keys });
       edges.push(edge);
       return edge;
     },

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createClient } from '@vantage/client';
 import { unpackPackages } from '@vantage/test-support/debian-packages';
-import { fetchAccepted } from '@vantage/test-support/fetch-accepted';
+import { fetchAccepted } from '@vantage/test-support/programs/fetch-accepted';
 
 import { here, openBrowser, openTab } from '../../web/test/browser.ts';
 import { itInBrowser } from '../../web/test/it-in-browser.ts';

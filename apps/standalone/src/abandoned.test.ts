@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Check } from '@vantage/contract';
 import { unpackPackages } from '@vantage/test-support/debian-packages';
-import { fetchAccepted } from '@vantage/test-support/fetch-accepted';
+import { fetchAccepted } from '@vantage/test-support/programs/fetch-accepted';
 
 import { startGatewayService, type GatewayService } from '../test/gateway-service.ts';
 import { startService, temporaryFolder, type Service } from '../test/service.ts';

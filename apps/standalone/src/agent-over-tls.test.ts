@@ -12,7 +12,7 @@ import { until } from '@vantage/test-support/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Check, Probes } from '@vantage/contract';
 import { findRedisServer, freePort, type RedisServer, startRedisServer } from '@vantage/redis-server';
-import { fetchAccepted } from '@vantage/test-support/fetch-accepted';
+import { fetchAccepted } from '@vantage/test-support/programs/fetch-accepted';
 import { bundledProgram } from '@vantage/test-support/programs/bundled-program';
 import { programEnv } from '@vantage/test-support/programs/program-env';
 

@@ -56,6 +56,16 @@ const WAIT_LIMIT_MS = 300_000;
 
   const urlOf = (path: string): string => `http://127.0.0.1:${(site.address() as AddressInfo).port}${path}`;
 
+  const isCompleted = async (check: string): Promise<boolean> => (await client.results(check)).status === 'completed';
+
+  /** Answers what browsers wait for, and waits for the end of the check. */
+  async function releaseUntilCompleted(id: string): Promise<CheckOf<'http'>> {
+    for (const response of held.splice(0)) response.setHeader('Content-Type', 'text/css').end('');
+    let check: CheckOf<'http'>;
+    await until(async () => (check = await client.results<'http'>(id, { waitSeconds: 20 })).status === 'completed');
+    return check!;
+  }
+
   it(
     'are in exactly one result, and at their address',
     async () => {
@@ -99,24 +109,25 @@ const WAIT_LIMIT_MS = 300_000;
   it(
     'are not waited for by the results',
     async () => {
-      const { checkId } = await client.startCheck({ type: 'http', host: urlOf('/held') });
-      let check: CheckOf<'http'> | undefined;
-      await until(async () => {
-        check = await client.results<'http'>(checkId);
-        return Object.values(check.results).every(({ result }) => result !== 'pending');
-      });
+      let pictures: readonly string[] = [];
+      // On a busy machine the browser may take longer than a check waits for it.
+      while (pictures.length === 0) {
+        const { checkId } = await client.startCheck({ type: 'http', host: urlOf('/held') });
+        let check: CheckOf<'http'> | undefined;
+        await until(async () => {
+          check = await client.results<'http'>(checkId);
+          return Object.values(check.results).every(({ result }) => result !== 'pending');
+        });
 
-      expect(check).toMatchObject({ status: 'pending', completedAt: null });
-      expect(picturesOf(check!)).toEqual([]);
-      const early = await conformance.fetch(`${service.url}/check/${checkId}/screenshot`);
-      expect([early.status, await early.text()]).toEqual([404, expect.stringContaining('not taken yet')]);
+        expect(check).toMatchObject({ status: 'pending', completedAt: null });
+        expect(picturesOf(check!)).toEqual([]);
+        const early = await conformance.fetch(`${service.url}/check/${checkId}/screenshot`);
+        expect([early.status, await early.text()]).toEqual([404, expect.stringContaining('not taken yet')]);
 
-      await until(async () => held.length > 0);
-      for (const response of held.splice(0)) response.setHeader('Content-Type', 'text/css').end('');
-      await until(
-        async () => (check = await client.results<'http'>(checkId, { waitSeconds: 20 })).status === 'completed',
-      );
-      expect(picturesOf(check!)).toHaveLength(1);
+        await until(async () => held.length > 0 || (await isCompleted(checkId)));
+        pictures = picturesOf(await releaseUntilCompleted(checkId));
+      }
+      expect(pictures).toHaveLength(1);
     },
     WAIT_LIMIT_MS,
   );
@@ -124,21 +135,22 @@ const WAIT_LIMIT_MS = 300_000;
   it(
     'are taken by another probe when the agent of the first is killed, whose browser dies with it',
     async () => {
-      const { checkId } = await client.startCheck({ type: 'http', host: urlOf('/held') });
-      await until(async () => held.length > 0);
-      const [name, pid, browser] = await photographer(service);
+      for (let pictures: readonly string[] = []; pictures.length === 0;) {
+        await until(async () => Object.values(await client.probes()).every(canTakePictures));
+        const { checkId } = await client.startCheck({ type: 'http', host: urlOf('/held') });
+        await until(async () => held.length > 0 || (await isCompleted(checkId)));
+        if (held.length === 0) continue;
+        const [name, pid, browser] = await photographer(service);
 
-      process.kill(pid, 'SIGKILL');
+        process.kill(pid, 'SIGKILL');
 
-      await until(async () => statOf(browser) === '');
-      await until(async () => held.length > 1);
-      for (const response of held.splice(0)) response.setHeader('Content-Type', 'text/css').end('');
-      let check: CheckOf<'http'> | undefined;
-      await until(
-        async () => (check = await client.results<'http'>(checkId, { waitSeconds: 20 })).status === 'completed',
-      );
-      expect(picturesOf(check!)).toHaveLength(1);
-      expect(check!.results[name]).not.toHaveProperty('screenshot');
+        await until(async () => statOf(browser) === '');
+        await until(async () => held.length > 1 || (await isCompleted(checkId)));
+        const check = await releaseUntilCompleted(checkId);
+        pictures = picturesOf(check);
+        expect(pictures.length).toBeLessThan(2);
+        expect(check.results[name]).not.toHaveProperty('screenshot');
+      }
     },
     WAIT_LIMIT_MS,
   );

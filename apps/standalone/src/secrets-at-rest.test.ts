@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { certificateMint } from '@vantage/test-support/certificate-mint';
-import { fetchAccepted } from '@vantage/test-support/fetch-accepted';
+import { fetchAccepted } from '@vantage/test-support/programs/fetch-accepted';
 import { bundledProgram } from '@vantage/test-support/programs/bundled-program';
 import { programEnv } from '@vantage/test-support/programs/program-env';
 import { Redis } from 'ioredis';

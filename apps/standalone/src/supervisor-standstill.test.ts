@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createClient } from '@vantage/client';
-import { fetchAccepted } from '@vantage/test-support/fetch-accepted';
+import { fetchAccepted } from '@vantage/test-support/programs/fetch-accepted';
 
 import { startService, temporaryFolder, type Service } from '../test/service.ts';
 

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 
 import type { Check, Probes } from '@vantage/contract';
 import { findRedisServer, startRedisServer, type RedisServer } from '@vantage/redis-server';
-import { fetchAccepted } from '@vantage/test-support/fetch-accepted';
+import { fetchAccepted } from '@vantage/test-support/programs/fetch-accepted';
 import { bundledProgram } from '@vantage/test-support/programs/bundled-program';
 import { programEnv } from '@vantage/test-support/programs/program-env';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { freeServerPort, startDaemon } from '@vantage/test-support/daemon';
 import { unpackPackages } from '@vantage/test-support/debian-packages';
-import { fetchAccepted } from '@vantage/test-support/fetch-accepted';
+import { fetchAccepted } from '@vantage/test-support/programs/fetch-accepted';
 
 import { startService } from './service.ts';
 

@@ -1,5 +1,5 @@
 import { createConformance } from '@vantage/coordinator';
-import { fetchAccepted } from '@vantage/test-support/fetch-accepted';
+import { fetchAccepted } from '@vantage/test-support/programs/fetch-accepted';
 
 export interface ValidatingFetch {
   /**

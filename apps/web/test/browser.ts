@@ -6,7 +6,7 @@ import { browserHere } from '@vantage/test-support/browser/needs';
 export const here = browserHere(process.env['PATH']);
 
 /** Upper bound of waits, milliseconds. */
-export const WAIT_LIMIT_MS = 60_000;
+export const WAIT_LIMIT_MS = 120_000;
 
 export async function openBrowser(args: readonly string[] = []): Promise<Browser> {
   return await launch({

@@ -41,6 +41,8 @@ export const MOST_VERIFIED = 2 * 30 + 64;
 const EVERY_MS = 20;
 const CHECK_EVERY_MS = 20;
 const LOOK_EVERY_MS = 200;
+/** Looks for a first verification. */
+const MOST_LOOKS = 300;
 const SETTLES_MS = 1_000;
 
 /** Runs each attack for this many seconds against one coordinator; the first report is that without an attack. */
@@ -81,11 +83,15 @@ export async function attackGateway(
       others.read();
       const before = residentMiB(bed.coordinator.pid);
       let most = before;
-      for (let look = 0; look < (seconds * 1_000) / LOOK_EVERY_MS; look += 1) {
+      const verifiedSince = (): number => statSync(verifications).size - verifiedBefore;
+      // On a busy machine the first signature may be verified only after these seconds.
+      const isEarly = (looks: number): boolean =>
+        attack?.isOneAddress === true && verifiedSince() === 0 && looks < MOST_LOOKS;
+      for (let look = 0; look < (seconds * 1_000) / LOOK_EVERY_MS || isEarly(look); look += 1) {
         await sleep(LOOK_EVERY_MS);
         most = Math.max(most, residentMiB(bed.coordinator.pid));
       }
-      const verified = statSync(verifications).size - verifiedBefore;
+      const verified = verifiedSince();
       return {
         name: attack?.name ?? 'no attack',
         ...others.read(),

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
 import { findRedisServer, startRedisServer } from '@vantage/redis-server';
-import { fetchAccepted } from '@vantage/test-support/fetch-accepted';
+import { fetchAccepted } from '@vantage/test-support/programs/fetch-accepted';
 import { bundledProgram } from '@vantage/test-support/programs/bundled-program';
 import { programEnv } from '@vantage/test-support/programs/program-env';
 
