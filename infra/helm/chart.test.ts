@@ -87,10 +87,13 @@ async function buildRenderer(): Promise<string> {
     // With C, the packages that Debian has compiled are used; without it, those of the network are compiled here.
     CGO_ENABLED: (await hasC()) ? '1' : '0',
     GOTELEMETRY: 'off',
+    // Compilers and linker end before a collection of garbage would pay; none needs more than 150 MiB.
+    GOGC: 'off',
   };
   const program = join(folder, 'cache/render');
-  // Without symbols (`-s -w`) the linker takes less time.
-  const words = ['build', '-ldflags=-s -w', '-o', program, join(import.meta.dirname, 'render.go')];
+  // Without symbols (`-s -w`) the linker takes less time, and without optimisations (`-N -l`) the compiler.
+  const plain = ['github.com/...', 'golang.org/...', 'gopkg.in/...'].map((name) => `-gcflags=${name}=-N -l`);
+  const words = ['build', '-ldflags=-s -w', ...plain, '-o', program, join(import.meta.dirname, 'render.go')];
   await promisify(execFile)(join(go, 'bin/go'), words, { env });
   return program;
 }
