@@ -16,7 +16,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 
-import { claimAnotherNode } from '@vantage/test-support/native-module';
+import { claimAnotherNode } from '@vantage/test-support/programs/native-module';
 
 const repository = join(import.meta.dirname, '../..');
 const roots: string[] = [];

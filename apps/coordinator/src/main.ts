@@ -13,7 +13,7 @@ import type { Logger } from 'pino';
 import { openApp, openCore, type Parts } from './compose.ts';
 import { readConfig, type Config } from './config.ts';
 import { isShortOfFiles, openFilesLimit } from './connection-bounds.ts';
-import { unprocessedClient } from './http/caller.ts';
+import { unprocessedClient } from './http/limits/axes.ts';
 import { unprocessedAddress } from './http/client-address.ts';
 import { createKeyPolicies } from './keys/key-policies.ts';
 import { followModules } from './modules/follow-modules.ts';

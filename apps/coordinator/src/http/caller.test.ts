@@ -9,7 +9,7 @@ import { CHECK_ID, highLimits } from '../../test/http-fakes.ts';
 import { bearer, startKeyBed, type KeyBed } from '../../test/key-bed.ts';
 import { createIdempotencyStore } from '../checks/create/idempotency-store.ts';
 import type { ApiKey } from '../keys/api-key.ts';
-import { unprocessedClient } from './caller.ts';
+import { unprocessedClient } from './limits/axes.ts';
 import { createStreamPlaces } from './events/stream-places.ts';
 
 let bed: KeyBed;

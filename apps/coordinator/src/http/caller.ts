@@ -1,13 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 
 import type { KeyScope } from '@vantage/contract';
-import type { Express, Request } from 'express';
+import type { Request } from 'express';
 
 import type { ApiKey } from '../keys/api-key.ts';
 import type { FoundKey, KeyRing } from '../keys/key-ring.ts';
 import { StoreUnavailable } from '../redis/store-errors.ts';
-import { clientAddress, unprocessedAddress } from './client-address.ts';
-import { callerKey } from './limits/axes.ts';
+import { clientAddress } from './client-address.ts';
 import { HttpProblem } from './problem.ts';
 
 /** The client of a request. */
@@ -42,7 +41,7 @@ export function admitCaller(
   return new HttpProblem('scope-missing', `The key ${key.name} lacks the scope ${scope}.`);
 }
 
-function findKey({ headers }: IncomingMessage, keys: Pick<KeyRing, 'find'>): FoundKey | typeof BARE | undefined {
+export function findKey({ headers }: IncomingMessage, keys: Pick<KeyRing, 'find'>): FoundKey | typeof BARE | undefined {
   const [, scheme = '', text = ''] = /^(\S+) *(.*)$/.exec(headers.authorization ?? '') ?? [];
   if (scheme.startsWith('vtg_')) return BARE;
   return scheme.toLowerCase() === 'bearer' ? keys.find(text) : undefined;
@@ -82,16 +81,6 @@ export function requireKey(request: Request, scope: KeyScope): ApiKey {
 /** @throws HttpProblem 400 if the client has no valid address */
 export function callerOf(request: Request): Caller {
   return { address: clientAddress(request), key: apiKeyOf(request) };
-}
-
-/**
- * Identifies the client of a request that Express has not processed yet, as the limits do. Requests without a valid
- * address are one client.
- */
-export function unprocessedClient(app: Express, keys: Pick<KeyRing, 'find'>, request: IncomingMessage): string {
-  const found = findKey(request, keys);
-  const key = typeof found === 'object' && 'key' in found ? found.key : undefined;
-  return callerKey({ address: unprocessedAddress(app, request) ?? '', key });
 }
 
 /** How a problem document refers to the client. */

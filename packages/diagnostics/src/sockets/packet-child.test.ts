@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 
 import { afterEach, describe, expect, it } from '@jest/globals';
 
-import { claimAnotherNode } from '@vantage/test-support/native-module';
+import { claimAnotherNode } from '@vantage/test-support/programs/native-module';
 import { createPacketSockets } from './packet-sockets.ts';
 
 const folders: string[] = [];

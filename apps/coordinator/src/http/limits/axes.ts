@@ -1,8 +1,12 @@
 import { hash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 
 import { addressBytes } from '@vantage/contract/address';
+import type { Express } from 'express';
 
-import type { Caller } from '../caller.ts';
+import type { KeyRing } from '../../keys/key-ring.ts';
+import { findKey, type Caller } from '../caller.ts';
+import { unprocessedAddress } from '../client-address.ts';
 
 /** A counter that a request increments: for a client, a network that contains it, or a target. */
 export interface Axis {
@@ -89,4 +93,14 @@ export function hashTag(axes: readonly Axis[]): string {
 /** The leading bits in hexadecimal, with their number; `prefixLength` is a multiple of four. */
 function network(address: Buffer, prefixLength: number): string {
   return `${address.toString('hex').slice(0, prefixLength / 4)}/${prefixLength}`;
+}
+
+/**
+ * Identifies the client of a request that Express has not processed yet, as the limits do. Requests without a valid
+ * address are one client.
+ */
+export function unprocessedClient(app: Express, keys: Pick<KeyRing, 'find'>, request: IncomingMessage): string {
+  const found = findKey(request, keys);
+  const key = typeof found === 'object' && 'key' in found ? found.key : undefined;
+  return callerKey({ address: unprocessedAddress(app, request) ?? '', key });
 }

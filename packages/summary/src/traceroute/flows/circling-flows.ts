@@ -2,11 +2,9 @@ import { buildFinding, type FindingDraft } from '../../finding.ts';
 import { groupBy } from '../../probe-result.ts';
 import { countOf, listed, naming, shown, unique } from '../../words.ts';
 import type { WayNode } from '../multipath/ways.ts';
+import { circleIn } from '../steps/circle-in.ts';
 import { HIDDEN_ROUTER } from '../refusals.ts';
 import type { Trace, Way } from '../trace.ts';
-
-/** How often the same routers, two or more, must answer in the same order to prove a circle. */
-const ROUNDS = 2;
 
 /**
  * Routers, in the order of passage, among which the packets of a flow go round; empty if the flow reaches the target or
@@ -15,20 +13,6 @@ const ROUNDS = 2;
 export function circleOfFlow({ isReached, steps }: Way): readonly string[] {
   if (isReached) return [];
   return circleIn(steps.map(({ routers }) => (routers.length === 1 ? routers[0]!.ip : null)));
-}
-
-/** The first circle of two routers or more in a path; empty without one. */
-export function circleIn<Hop>(path: readonly (Hop | null)[]): readonly Hop[] {
-  for (let start = 0; start < path.length; start += 1) {
-    for (let length = 2; start + ROUNDS * length <= path.length; length += 1) {
-      const circle = path.slice(start, start + length).filter((hop) => hop !== null);
-      const isRound = path
-        .slice(start, start + ROUNDS * length)
-        .every((hop, index) => hop === path[start + (index % length)]);
-      if (isRound && new Set(circle).size === length) return circle;
-    }
-  }
-  return [];
 }
 
 /** The circles of all flows of a trace, as addresses (`HIDDEN_ROUTER` for a withheld one) in the order of passage. */

@@ -1,6 +1,6 @@
 import { buildFinding, type FindingDraft } from '../../finding.ts';
 import { listed, shown } from '../../words.ts';
-import { circleIn } from '../flows/circling-flows.ts';
+import { circleIn } from '../steps/circle-in.ts';
 import { targetIndex, type Trace } from '../trace.ts';
 
 /** A circle in which packets to the target went round in some rounds of a trace. */

@@ -1,0 +1,16 @@
+/** How often the same routers, two or more, must answer in the same order to prove a circle. */
+const ROUNDS = 2;
+
+/** The first circle of two routers or more in a path; empty without one. */
+export function circleIn<Hop>(path: readonly (Hop | null)[]): readonly Hop[] {
+  for (let start = 0; start < path.length; start += 1) {
+    for (let length = 2; start + ROUNDS * length <= path.length; length += 1) {
+      const circle = path.slice(start, start + length).filter((hop) => hop !== null);
+      const isRound = path
+        .slice(start, start + ROUNDS * length)
+        .every((hop, index) => hop === path[start + (index % length)]);
+      if (isRound && new Set(circle).size === length) return circle;
+    }
+  }
+  return [];
+}
