@@ -17,7 +17,7 @@ import { isWithoutFamily } from './resolution.ts';
 import { payloadText } from './payload-text.ts';
 import { chosenText } from './traceroute/mtu/chosen-packets.ts';
 import { findingRules } from './rules.ts';
-import { answersEchoAlone, goesRound, type Partition } from './partition.ts';
+import { answersEchoAlone, goesRound, isRefused, type Partition } from './partition.ts';
 import { isDelegated, answerKindOf, classifiedAnswer } from './dns-answer.ts';
 import { asText, countOf, countryName, fromAll, fromAny, listed, ms, naming, shown, unique } from './words.ts';
 
@@ -95,10 +95,10 @@ function ofEchoAlone(check: Check, up: readonly ProbeResult[]): string {
   return `; of ${countOf(others, 'probe')} it answers echo requests alone`;
 }
 
-/** True if the packets of a trace went round in a circle, and the target answered its echo requests. */
+/** True if the packets of a trace went round in a circle or were refused, and the target answered its echo requests. */
 function isReachedByEcho({ result }: ProbeResult): boolean {
   const trace = result as SparseResultOf<'traceroute'>;
-  return answersEchoAlone(trace) && goesRound(trace);
+  return answersEchoAlone(trace) && (goesRound(trace) || isRefused(trace));
 }
 
 function unknownOf({ check, probeResults, partition }: HeadlineInput): string {

@@ -106,25 +106,28 @@ function evidenceOf(type: string, probeResult: ProbeResult, all: readonly ProbeR
   if (type === 'dns') return dnsEvidence(outcome, probeResult.result);
   if (outcome === 'success') return 'up';
   if (result.error?.phase === 'resolve') return 'down';
-  if (type === 'traceroute' && outcome === 'timeout') return unreachedEvidence(probeResult.result, all);
+  const isOpen = type === 'traceroute' && (outcome === 'timeout' || answersEchoAlone(probeResult.result));
+  if (isOpen) return unreachedEvidence(probeResult.result, all);
   return type === 'udp' && outcome === 'timeout' ? 'silent' : 'down';
 }
 
 /**
  * Evidence of a trace that did not reach the target.
  *
- * - If the target answered echo requests: `up` if a rate limit of its answers may explain the silence, else `impaired`.
+ * - If the target answered echo requests: `up` if a rate limit of its answers may explain the silence, else `impaired`, as
+ *   if a router refused the packets of the trace.
  * - Otherwise, without a loop: `silent` if the time limit ended the trace before it sent `fullTtlAsked` packets per
  *   flow with the full TTL, if the target answered another trace of the probe, or if it may rate-limit its answers.
  * - `down` in all other cases.
  */
 function unreachedEvidence(result: SparseResultOf<'traceroute'>, all: readonly ProbeResult[]): Evidence {
   const others = all.filter((other) => other.result.resolvedIp === result.resolvedIp);
-  const isCircle = goesRound(result);
   if (answersEchoAlone(result)) {
-    return isCircle || !answersSome(others) || endsOnWay(result, others) ? 'impaired' : 'up';
+    return goesRound(result) || isRefused(result) || !answersSome(others) || endsOnWay(result, others)
+      ? 'impaired'
+      : 'up';
   }
-  if (isCircle) return 'down';
+  if (goesRound(result)) return 'down';
   const { stopReason, fullTtl, flows = [] } = result;
   if (fullTtl?.answersOthers === true) return 'silent';
   const asked = (fullTtl?.rtts.length ?? 0) / Math.max(1, flows.length);
@@ -137,6 +140,11 @@ function unreachedEvidence(result: SparseResultOf<'traceroute'>, all: readonly P
  */
 export function goesRound({ loop }: SparseResultOf<'traceroute'>): boolean {
   return loop !== null && loop !== undefined;
+}
+
+/** True for a trace whose packets a router refused by an ICMP error. */
+export function isRefused({ reached, error }: SparseResultOf<'traceroute'>): boolean {
+  return reached !== true && error?.source === 'network' && error.code !== 'timed_out';
 }
 
 /** True if the target answered echo requests that accompany or follow a trace, but none of the trace's packets. */

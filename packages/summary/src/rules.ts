@@ -212,7 +212,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   screenshot_missing: rule(['info'], 'http: a screenshot was asked for and given up.'),
   packet_loss: degrading(
     ['warning', 'info'],
-    `ping: a probe has replies and lost packets, or none, if chance or a limit explains that by the losses of others. Warning from ${t.lostPackets} lost packets on, of all probes together, also where the target may limit its answers to pings: the few packets of a ping do not tell. Also a warning if all packets of a \`size\` or \`dscp\` got no answer, and ordinary pings after them did (\`ordinary\`): the target is up, which makes it \`degraded\` and not \`down\`.`,
+    `ping: a probe has replies and lost packets, or none, if chance or a limit explains that by the losses of others. Warning from ${t.lostPackets} lost packets on, of all probes together, also where the target may limit its answers to pings: the few packets of a ping do not tell. Also a warning if all packets of a \`size\` or \`dscp\` got no answer, or were refused, and ordinary pings after them were answered (\`ordinary\`): the target is up, which makes it \`degraded\` and not \`down\`.`,
   ),
   jitter_high: degrading(
     ['warning', 'info'],
@@ -260,7 +260,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   path_refused: degrading(
     ['warning', 'info'],
-    `traceroute: an ICMP error other than time exceeded ended the path, or came for ${t.lostPackets} packets or more that were sent far enough for a target that answered others, or for as many of flows that never got an answer of the target while others did, or in the rounds before the first answer of the target. Info for less, and for packets whose requested \`size\` is too big for the path. One finding for each network of the sender and error.`,
+    `traceroute: an ICMP error other than time exceeded ended the path, or came for ${t.lostPackets} packets or more that were sent far enough for a target that answered others, or for as many of flows that never got an answer of the target while others did, or in the rounds before the first answer of the target. It makes the target \`degraded\` and not \`down\` if it answers echo requests of the probe (\`echo\`, \`ordinary\`). Info for less, and for packets whose requested \`size\` is too big for the path. One finding for each network of the sender and error.`,
   ),
   path_stops: rule(
     ['warning'],

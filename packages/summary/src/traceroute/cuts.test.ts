@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { lines, summaryOf, textOf } from '../../test/cases.ts';
+import { bad, lines, summaryOf, textOf } from '../../test/cases.ts';
 import { trace } from '../../test/results.ts';
 
 const access = '198.51.100.1 1 1 1';
@@ -77,5 +77,39 @@ describe('a trace to which only ordinary echo requests after it were answered', 
 
   it('is down if those were not answered either', () => {
     expect(silentTo(0).verdict).toBe('down');
+  });
+});
+
+describe('a trace whose packets a filter refuses', () => {
+  const refused = (fields: Parameters<typeof trace>[1]): ReturnType<typeof summaryOf> => {
+    const { error: _silence, ...path } = trace([access, '192.0.2.1 5', '192.0.2.1 5 !X'], fields);
+    return summaryOf('traceroute', {
+      'fra-1': bad('administratively_prohibited', path, { source: 'network', phase: 'response' }),
+    });
+  };
+
+  it.each<[string, Parameters<typeof trace>[1], string, string]>([
+    ['udp', { protocol: 'udp', echo: { sent: 1, received: 1 } }, 'UDP packets', 'echo requests'],
+    [
+      'a DSCP',
+      { dscp: 46, echo: { sent: 1, received: 0 }, ordinary: { sent: 1, received: 1 } },
+      'ICMP packets with DSCP 46',
+      'ordinary echo requests',
+    ],
+  ])('is no outage of a target that answers other packets: %s', (_what, fields, packets, requests) => {
+    const summary = refused(fields);
+
+    expect(summary.verdict).toBe('degraded');
+    expect(summary.headline).toBe(
+      `example.com answers echo requests from the one probe asked, but hop 2, 192.0.2.1 in AS64511 (Transit Net) refuses ${packets}.`,
+    );
+    expect(lines(summary)).toEqual(['path_refused warning: fra-1']);
+    expect(textOf(summary, 'path_refused')).toContain(
+      ` The target answers ${requests}: it is up, and packets of the trace alone are refused.`,
+    );
+  });
+
+  it('is one without such answers', () => {
+    expect(refused({ protocol: 'udp', echo: { sent: 1, received: 0 } }).verdict).toBe('down');
   });
 });

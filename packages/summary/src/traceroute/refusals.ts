@@ -3,6 +3,7 @@ import { byText } from '../probe-result.ts';
 import { isTooLarge } from '../partition.ts';
 import { thresholds } from '../thresholds.ts';
 import { countOf, listed, naming, shown, unique } from '../words.ts';
+import { echoText, endText } from './refused-alone.ts';
 import { joinedPlaces } from './steps/places.ts';
 import { isSilent, placeKey, stepText, targetIndex, type Icmp, type Step, type Trace, type Way } from './trace.ts';
 
@@ -188,8 +189,8 @@ function told(refusals: readonly PathRefusal[], isPassing: boolean): readonly Fi
       (refused > 0
         ? ` ${refused} of ${countOf(sum('sent'), 'packet')} of ${naming(probeResults)} to the target`
         : `${some} packets of ${naming(probeResults)}`);
-    const text = `${sender} said that ${meaningOf(mark)} to${packets}: ${listed(places, 3)}.${rest}`;
-    const brief = isPassing ? `${where} refuses some packets (${shown(mark, 16)})` : `the path ends at ${where}`;
+    const text = `${sender} said that ${meaningOf(mark)} to${packets}: ${listed(places, 3)}.${rest}${isPassing ? '' : echoText(own.map(({ trace }) => trace))}`;
+    const brief = isPassing ? `${where} refuses some packets (${shown(mark, 16)})` : endText(own[0]!.trace, where);
     const isLoss =
       Math.max(refused, ofFlows === undefined ? 0 : errorsIn(own)) >= thresholds.lostPackets || late.length > 0;
     const isInfo = isPassing ? !isLoss : probeResults.every(({ result }) => isTooLarge(result));

@@ -3,6 +3,7 @@ import { median } from '../geography.ts';
 import { answersOrdinary, isUnlucky } from '../unanswered-pings.ts';
 import { ORDINARY_PAYLOAD_BYTES } from '../payload-text.ts';
 import { groupBy, type ProbeResult, type SparseResultOf } from '../probe-result.ts';
+import { reasonsOf } from '../reasons.ts';
 import { thresholds } from '../thresholds.ts';
 import { countOf, listed, ms, naming, percent } from '../words.ts';
 import { findIcmp } from './icmp.ts';
@@ -60,7 +61,7 @@ function loss(answered: readonly PingResult[]): readonly FindingDraft[] {
   ];
 }
 
-/** Finding: the target is silent to the size or DSCP of the check, and answers ordinary pings. */
+/** Finding: pings with the size or DSCP of the check get no answer or an ICMP error, and ordinary ones are answered. */
 function findOrdinaryAlone(unanswered: readonly PingResult[]): readonly FindingDraft[] {
   const silent = unanswered.filter(({ result }) => answersOrdinary(result));
   return groupBy(silent, ({ result }) => kindOf(result)).map(([kind, own]) => {
@@ -70,9 +71,11 @@ function findOrdinaryAlone(unanswered: readonly PingResult[]): readonly FindingD
         return `${probe} (0 of ${pingCount}; ordinary ${received} of ${sent})`;
       }),
     );
+    const refusal = own.every(({ outcome }) => outcome === 'failure') ? reasonsOf(own) : undefined;
     const text =
-      `Pings ${kind} got no answer, and ordinary ones, sent after them, did: ${values}. A router, a filter or the target may drop ` +
-      'such packets, or answers to them; of few packets, chance explains it too.';
+      refusal === undefined
+        ? `Pings ${kind} got no answer, and ordinary ones, sent after them, did: ${values}. A router, a filter or the target may drop such packets, or answers to them; of few packets, chance explains it too.`
+        : `Pings ${kind} were refused (${refusal}), and ordinary ones, sent after them, were answered: ${values}.`;
     return buildFinding('packet_loss', 'warning', own, text, `not those ${kind}`);
   });
 }

@@ -211,6 +211,28 @@ describe('pings of a size to which nothing came back', () => {
   });
 });
 
+describe('pings with a DSCP that a filter refuses', () => {
+  const refused = (received: number) =>
+    bad(
+      'administratively_prohibited',
+      { dscp: 46, size: 56, pingCount: 2, pingCompleted: 0, loss: 1, ordinary: { sent: 3, received } },
+      { source: 'network', phase: 'response' },
+    );
+
+  it('are no outage of a target that answers ordinary ones', () => {
+    const summary = summaryOf('ping', { 'fra-1': refused(3) });
+
+    expect(summary).toMatchObject({
+      verdict: 'degraded',
+      headline: 'example.com answers pings from the one probe asked, but not those with DSCP 46.',
+    });
+    expect(textOf(summary, 'packet_loss')).toBe(
+      'Pings with DSCP 46 were refused (a filter forbids the traffic), and ordinary ones, sent after them, were answered: fra-1 (0 of 2; ordinary 3 of 3).',
+    );
+    expect(summaryOf('ping', { 'fra-1': refused(0) }).verdict).toBe('down');
+  });
+});
+
 describe('pings that met an ICMP error', () => {
   const hostUnreachable = { type: 3, code: 1, from: '192.0.2.9' };
   const refusedRow = { seq: 1, rtt: null, ttl: null, from: '192.0.2.9', duplicate: false, icmp: hostUnreachable };

@@ -153,8 +153,8 @@ export const ping = defineCheckType({
       {
         additionalProperties: false,
         description:
-          `Echo requests with a TTL of ${ORDINARY.ttl}, ${ORDINARY.size} bytes of payload and no DSCP, sent if nothing came back to the packets ` +
-          'of the check and its `ttl`, `size` or `dscp` is another: a reply proves that the target is up. Absent if none were needed, or time did not suffice.',
+          `Echo requests with a TTL of ${ORDINARY.ttl}, ${ORDINARY.size} bytes of payload and no DSCP, sent if no packet of the check was ` +
+          'answered and its `ttl`, `size` or `dscp` is another: a reply proves that the target is up. Absent if none were needed, or time did not suffice.',
       },
     ),
     clock: nullable(

@@ -128,14 +128,25 @@ describe('ping', () => {
     expect(gone.outcome).toMatchObject({ result: 'timeout', loss: 1, ordinary: { sent: 3, received: 0 } });
   });
 
-  it('sends no ordinary packets if its own are, or if anything came back', async () => {
-    const [ordinary, answered, refused] = [
+  it('asks a target by ordinary packets if a router refuses those with a DSCP', async () => {
+    const { outcome } = await pingOver(
+      (sent) => [(sent.header?.dscp ?? 0) === 0 ? reply(sent, 20) : refusal(sent, 3, 13, ROUTER)],
+      { dscp: 46 },
+    );
+
+    expect(outcome).toMatchObject({ result: 'failure', loss: 1, ordinary: { sent: 3, received: 3 } });
+    expect(outcome.error?.code).toBe('administratively_prohibited');
+  });
+
+  it('sends no ordinary packets if its own are, if any is answered, or if errors tell why', async () => {
+    const [ordinary, answered, expired, tooBig] = [
       await pingOver(() => []),
       await pingOver((sent, number) => (number === 1 ? [reply(sent, 20)] : []), { size: 1_400 }),
       await pingOver((sent) => [refusal(sent, 11, 0, ROUTER)], { ttl: 3 }),
+      await pingOver((sent) => [refusal(sent, 3, 4, ROUTER)], { size: 1_400 }),
     ];
 
-    for (const { outcome, fake } of [ordinary, answered, refused]) {
+    for (const { outcome, fake } of [ordinary, answered, expired, tooBig]) {
       expect(outcome).not.toHaveProperty('ordinary');
       expect(fake.sent).toHaveLength(3);
     }

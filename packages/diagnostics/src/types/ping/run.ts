@@ -20,7 +20,8 @@ const RESERVE_MS = 300;
 
 /**
  * Sends echo requests to the pinned address. One reply in time makes a success; without any, ICMP errors make a
- * failure; silence to packets with unusual options is followed by ordinary ones. If the kernel refuses a packet or the packet process ends, the check fails with the results so far.
+ * failure. Packets with unusual options that get no reply are followed by ordinary ones. If the kernel refuses a packet or
+ * the packet process ends, the check fails with the results so far.
  */
 export async function runPing(params: ParamsOf<Ping>, context: DiagnosticContext<Ping>): Promise<Outcome<Ping>> {
   const { host, options } = params;
@@ -62,7 +63,13 @@ export async function runPing(params: ParamsOf<Ping>, context: DiagnosticContext
   }
 }
 
-/** Sends ordinary echo requests to a target that answered none with unusual options. */
+/** ICMP errors that the size or TTL of packets explains: they say enough about packets that do not fit. */
+const UNFIT: ReadonlySet<string> = new Set(['packet_too_big', 'time_exceeded']);
+
+/**
+ * Sends ordinary echo requests to a target that answered none with unusual options: it, or a filter on the way, may
+ * ignore or refuse such packets alone.
+ */
 async function pingOrdinarily(
   socket: PacketSocket,
   plan: ExchangePlan,
@@ -70,9 +77,12 @@ async function pingOrdinarily(
   options: ParamsOf<Ping>['options'],
   context: DiagnosticContext<Ping>,
 ): Promise<Pick<Fields, 'ordinary'>> {
-  const isSilent = corrupted === 0 && packets.every(({ replies, icmp }) => replies.length === 0 && icmp === null);
+  const isFit = packets.every(
+    ({ icmp }) => icmp === null || !UNFIT.has(icmpNotice(icmp, plan.target, context, 'icmp').failure.code),
+  );
+  const isUnanswered = corrupted === 0 && isFit && packets.every(({ replies }) => replies.length === 0);
   const budgetMs = context.remainingMs() - RESERVE_MS;
-  if (!isExtraordinary(options) || !isSilent || failure !== null || isAbandoned || budgetMs <= 0) return {};
+  if (!isExtraordinary(options) || !isUnanswered || failure !== null || isAbandoned || budgetMs <= 0) return {};
   const state = await exchange(
     socket,
     {

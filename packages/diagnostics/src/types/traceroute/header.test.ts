@@ -91,6 +91,19 @@ describe('the packets of a traceroute', () => {
     expect(outcome.echo?.received ?? 0).toBe(0);
   });
 
+  it('are followed by ordinary echo requests if a router refuses those with a DSCP, and not those of a size', async () => {
+    const refusing = (code: number) =>
+      path(4, (sent) => (sent.ttl > 2 && sent.header?.dscp === 46 ? [unreachable(sent, code, router(2))] : undefined));
+    const [forbidden, tooBig] = [
+      await traceOver(refusing(13), { dscp: 46 }, { inTime: true }),
+      await traceOver(refusing(4), { dscp: 46, size: 1_400 }, { inTime: true }),
+    ];
+
+    expect(forbidden.outcome).toMatchObject({ result: 'failure', reached: false, ordinary: { sent: 1, received: 1 } });
+    expect(tooBig.outcome).toMatchObject({ error: { code: 'packet_too_big' } });
+    expect(tooBig.outcome.ordinary).toBeUndefined();
+  });
+
   it('are followed by ordinary ones only if their size or DSCP may be the cause of silence', async () => {
     const deaf = (sent: FakeSent): readonly FakeAnswer[] => (sent.ttl > 2 ? [] : [expired(sent, router(sent.ttl))]);
     const outcomes = [

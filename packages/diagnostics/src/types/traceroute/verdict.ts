@@ -27,9 +27,18 @@ export function verdict(
   return { result: outcomeOf(error), rt: null, error, reached, loop };
 }
 
-/** True if the path ends in silence: neither the target nor an ICMP error answers the packets. */
-export function isUnanswered(trace: Trace, protocol: 'icmp' | 'udp' | 'tcp'): boolean {
-  return trace.failure === null && !isReached(trace) && refusalOf(trace, protocol) === null;
+/**
+ * True if the target answers none of the packets, and nothing says that their size is why: a filter may refuse them for
+ * their DSCP.
+ */
+export function isUnanswered(
+  trace: Trace,
+  protocol: 'icmp' | 'udp' | 'tcp',
+  target: Pick<Target, 'family' | 'address'>,
+): boolean {
+  if (trace.failure !== null || isReached(trace)) return false;
+  const refusal = refusalOf(trace, protocol);
+  return !refusal?.error || failureOfRefusal(refusal, refusal.error, protocol, target, null).code !== 'packet_too_big';
 }
 
 function failureOf(
@@ -40,17 +49,20 @@ function failureOf(
 ): Failure | null {
   if (trace.failure !== null) return trace.failure;
   const refusal = refusalOf(trace, protocol);
-  if (refusal?.error)
-    return icmpFailure(
-      target.family,
-      { error: refusal.error, from: refusal.from },
-      shown(refusal.from),
-      target.address,
-      protocol === 'icmp' ? 'icmp' : 'udp',
-    );
+  if (refusal?.error) return failureOfRefusal(refusal, refusal.error, protocol, target, shown(refusal.from));
   if (isReached(trace)) return null;
   const loop = trace.views.find((view) => view.loop !== null)?.loop;
   return timedOut('response', loop ? circling(loop) : silence(trace));
+}
+
+function failureOfRefusal(
+  { from }: TraceAnswer,
+  error: NonNullable<TraceAnswer['error']>,
+  protocol: 'icmp' | 'udp' | 'tcp',
+  { family, address }: Pick<Target, 'family' | 'address'>,
+  shown: string | null,
+): Failure {
+  return icmpFailure(family, { error, from }, shown, address, protocol === 'icmp' ? 'icmp' : 'udp');
 }
 
 /**

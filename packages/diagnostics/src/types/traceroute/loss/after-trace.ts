@@ -34,7 +34,7 @@ export async function fieldsAfter(
   const spaced = isAsked ? await sendSpaced(trace, asking, limits) : null;
   const sizes = await sizeFields(trace, mtu, flows, { options, spent: spaced?.sent ?? 0 }, packets, context);
   const sent = trace.packets.length + (mtu.echo()?.sent ?? 0) + (spaced?.sent ?? 0);
-  const isSilent = isAsked && isUnanswered(trace, options.protocol) && (mtu.echo()?.received ?? 0) === 0;
+  const isSilent = isAsked && isUnanswered(trace, options.protocol, target) && (mtu.echo()?.received ?? 0) === 0;
   // As many packets again may have gone to a filter of the port.
   const hasRoom = options.mostPackets - sent >= ECHO_REQUESTS + ORDINARY_ECHO.count;
   const ordinary =
