@@ -75,7 +75,10 @@ function openOne(
   tls: TlsOptions | undefined,
   slot: number | undefined,
 ): Redis {
-  if (address.kind === 'single') return new TurnRedis(address.url, options);
+  if (address.kind === 'single') {
+    // That of ioredis reads TCP as a stream, which costs more for each reply.
+    return new TurnRedis(address.url, tls === undefined ? { ...options, Connector: nodeConnector() } : options);
+  }
   const login = loginOf(address);
   if (address.kind === 'cluster') {
     const [{ host, port } = { host: '', port: 0 }] = address.endpoints;

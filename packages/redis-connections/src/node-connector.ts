@@ -1,4 +1,4 @@
-import { createConnection } from 'node:net';
+import { createConnection, type Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
 
 import { AbstractConnector, type RedisOptions } from 'ioredis';
@@ -7,17 +7,34 @@ import type { RedisEndpoint } from './address.ts';
 
 export type NodeStream = Awaited<ReturnType<AbstractConnector['connect']>>;
 
+/** Size of the buffer into which a connection reads; only the pages that replies have filled are in memory. */
+const READ_BYTES = 65_536;
+
 /**
- * Opens a connection to a node of a cluster. ioredis listens for the first error of a connection only, and TLS can
+ * Opens a TCP connection that reads into one buffer and passes copies on. A stream would allocate 64 KiB for each read,
+ * and queue what it has read.
+ */
+function openTcp({ host, port }: RedisEndpoint): Socket {
+  const buffer = Buffer.allocUnsafeSlow(READ_BYTES);
+  const callback = (bytes: number): boolean => {
+    socket.emit('data', Buffer.from(buffer.subarray(0, bytes)));
+    return true;
+  };
+  const socket = createConnection({ host, port, onread: { buffer, callback } });
+  return socket;
+}
+
+/**
+ * Opens a connection to a server, such as a node of a cluster. ioredis listens for the first error of a connection only, and TLS can
  * report another one after a certificate was refused: without a listener it would end the process.
  */
 export function connectTo({ host, port }: RedisEndpoint, tls: ConnectionOptions | undefined): NodeStream {
-  const stream = tls === undefined ? createConnection({ host, port }) : connectTls({ ...tls, host, port });
+  const stream = tls === undefined ? openTcp({ host, port }) : connectTls({ ...tls, host, port });
   return stream.on('error', () => undefined);
 }
 
 /**
- * Returns a connector of ioredis that connects to the given node of a cluster.
+ * Returns a connector of ioredis that connects to the given server, such as a node of a cluster.
  *
  * @param onError called with the reason why a node is not reached: ioredis reports only that the connection is closed
  */
