@@ -7,7 +7,7 @@ export const passedAlone = [];
 /** Holds back the events of suites that fail, which are repeated after all others. */
 export class Repetition {
   #isOn;
-  /** Event, its data, and the listener that does not know of it yet. */
+  /** Data of events, each with the listener that does not know of it yet. */
   #held = [];
 
   constructor(isOn) {
@@ -19,7 +19,8 @@ export class Repetition {
     if (!this.#isOn) return listener;
     return (data) => {
       if (!hasFailed(eventName, data)) return listener(data);
-      this.#held.push({ eventName, data, listener });
+      this.#held.push({ data, listener });
+      return undefined;
     };
   }
 

@@ -184,12 +184,7 @@ function publicEndpoints(options: AppOptions, links: Links, web: Page | undefine
   ];
 }
 
-function scrapeEndpoints(
-  options: AppOptions,
-  judgeRequest: JudgeRequest,
-  links: Links,
-  limit: EarlyLimit,
-): readonly Endpoint[] {
+function scrapeEndpoints(options: AppOptions, judgeRequest: JudgeRequest, links: Links, limit: EarlyLimit): Endpoint[] {
   const scraping = {
     ...options,
     modules: options.modules.current,

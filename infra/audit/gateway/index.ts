@@ -9,13 +9,13 @@ import { encodeMessage } from '@vantage/agent-loop';
 import { probeOfToken } from '@vantage/contract';
 
 import { createAgentKey, ORIGIN } from '../../../apps/coordinator/test/agent-key.ts';
-import { quantile } from '../../bench/goals.ts';
 import { residentMiB } from '../../chaos/processes.ts';
 import { PROBES, startFuzzBed, type FuzzBed } from '../../fuzz/bed.ts';
 import { inviteProbe } from '../../trial-probes.ts';
 import type { GatewayAttack } from './attack.ts';
 import { gatewayAttacks, VICTIM } from './attacks.ts';
 import { admit } from './connect.ts';
+import { createStopwatch, type Latencies } from './stopwatch.ts';
 
 /** Observations of other clients of a coordinator while its gateway was attacked. */
 export interface GatewayReport {
@@ -29,11 +29,6 @@ export interface GatewayReport {
   readonly verified: number | undefined;
   /** Resident memory of the coordinator at its largest, minus that before. */
   readonly grownMiB: number;
-}
-
-interface Latencies {
-  readonly p99Ms: number;
-  readonly longestMs: number;
 }
 
 /** Most signatures verified for one address: 30 failures in each of two minutes, and 64 concurrent handshakes. */
@@ -178,29 +173,6 @@ async function watchOthers(bed: FuzzBed, url: string): Promise<Others> {
     stop: () => {
       clearInterval(timer);
       socket.terminate();
-    },
-  };
-}
-
-function createStopwatch(): {
-  readonly begin: (id: number) => void;
-  readonly end: (id: number) => void;
-  readonly read: () => Latencies;
-} {
-  const underWay = new Map<number, number>();
-  let ended: number[] = [];
-  return {
-    begin: (id) => void underWay.set(id, performance.now()),
-    end: (id) => {
-      const begun = underWay.get(id);
-      if (begun !== undefined) ended.push(performance.now() - begun);
-      underWay.delete(id);
-    },
-    read: () => {
-      const now = performance.now();
-      const all = [...ended, ...[...underWay.values()].map((begun) => now - begun)];
-      ended = [];
-      return { p99Ms: quantile(all, 0.99), longestMs: Math.max(0, ...all) };
     },
   };
 }

@@ -79,7 +79,10 @@ describe('connections to one server', () => {
     const server = await startRedisServer({ executable });
     const causes: unknown[] = [];
     const { promise, resolve } = Promise.withResolvers<void>();
-    const warn: ConnectionLog['warn'] = (fields) => void (causes.push((fields as { cause: unknown }).cause), resolve());
+    const warn: ConnectionLog['warn'] = (fields) => {
+      causes.push((fields as { cause: unknown }).cause);
+      resolve();
+    };
     const log: ConnectionLog = { info: () => causes.push('connected'), warn };
     const refused = openFailFast({ url: `${server.url}/99`, name: 'test', log });
     await promise;

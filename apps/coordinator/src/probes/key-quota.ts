@@ -76,11 +76,6 @@ export function createKeyQuota({ redis, limitBytes, everyMs = QUOTA_EVERY_MS, lo
     await removeProbeKeys(mastersOf(redis), probe);
   };
 
-  const end = async (probe: string, { reason, message }: Pick<ExcessRule, 'reason' | 'message'>): Promise<void> => {
-    const isOff = await switchOff(redis, probe, reason);
-    log.error({ probe, isOff }, message);
-  };
-
   return {
     look: async () => {
       if ((await runScript(redis, turnScript, [redisKeys.keyQuotaLock], [turnMs(everyMs)])) !== 1) return false;
@@ -92,10 +87,10 @@ export function createKeyQuota({ redis, limitBytes, everyMs = QUOTA_EVERY_MS, lo
         usedMemory(redis),
         switchOffSuspended(redis),
       ]);
-      for (const probe of tooMany) await end(probe, tooManyConnections);
-      for (const probe of tooLarge) await end(probe, oversizedWrites);
+      for (const probe of tooMany) await suspend(redis, log, probe, tooManyConnections);
+      for (const probe of tooLarge) await suspend(redis, log, probe, oversizedWrites);
       for (const probe of tooSlow) {
-        await end(probe, oversizedWrites);
+        await suspend(redis, log, probe, oversizedWrites);
         slowRequests.forget(probe);
       }
 
@@ -112,6 +107,16 @@ export function createKeyQuota({ redis, limitBytes, everyMs = QUOTA_EVERY_MS, lo
       return true;
     },
   };
+}
+
+async function suspend(
+  redis: Redis,
+  log: Log,
+  probe: string,
+  { reason, message }: Pick<ExcessRule, 'reason' | 'message'>,
+): Promise<void> {
+  const isOff = await switchOff(redis, probe, reason);
+  log.error({ probe, isOff }, message);
 }
 
 /** Disables the users of all suspended probes again: a replica that became a master may have missed the change. */

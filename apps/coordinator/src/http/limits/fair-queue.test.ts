@@ -58,7 +58,7 @@ describe('a fair queue', () => {
 
   it('shares equally between more clients than are taken at once, however much each adds', () => {
     const { add, take } = startQueue();
-    const clients = [...'abcdefghij'];
+    const clients = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'];
     const counts = new Map(clients.map((client) => [client, 0]));
     for (let turns = 0; turns < 100; turns += 1) {
       for (const [index, client] of clients.entries()) add(...of(client, index + 1));

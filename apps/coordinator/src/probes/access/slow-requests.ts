@@ -92,14 +92,18 @@ export function createSlowRequests(redis: Redis, log: Log): SlowRequests {
         strikes = strikes.filter(({ atSeconds }) => Math.abs(now - atSeconds) <= WITHIN_SECONDS);
       }
       earlier = users;
-      const counts = new Map<string, number>();
-      for (const { probe } of strikes) counts.set(probe, (counts.get(probe) ?? 0) + 1);
-      return [...counts].flatMap(([probe, count]) => (count >= SUSPENDED_AT ? [probe] : []));
+      return toSuspend(strikes);
     },
     forget: (probe) => {
       strikes = strikes.filter((strike) => strike.probe !== probe);
     },
   };
+}
+
+function toSuspend(strikes: readonly Strike[]): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const { probe } of strikes) counts.set(probe, (counts.get(probe) ?? 0) + 1);
+  return [...counts].flatMap(([probe, count]) => (count >= SUSPENDED_AT ? [probe] : []));
 }
 
 /** Entries newer than the last that was read, newest first. */
