@@ -15,7 +15,7 @@ import { ofType, type ProbeResult, type SparseResultOf } from './probe-result.ts
 import { redirectedTo } from './redirected.ts';
 import { isWithoutFamily } from './resolution.ts';
 import { payloadText } from './payload-text.ts';
-import { chosenText } from './traceroute/mtu/chosen-packets.ts';
+import { chosenText } from './traceroute/steps/chosen-packets.ts';
 import { findingRules } from './rules.ts';
 import { answersEchoAlone, goesRound, isRefused, type Partition } from './partition.ts';
 import { isDelegated, answerKindOf, classifiedAnswer } from './dns-answer.ts';

@@ -4,7 +4,7 @@ import { endsOnWay } from '../ends-on-way.ts';
 import { answersEchoAlone } from '../partition.ts';
 import { listed, naming } from '../words.ts';
 import { endReason, grouped, lastAnswer, probeResults } from './end-reason.ts';
-import { chosenText } from './mtu/chosen-packets.ts';
+import { chosenText } from './steps/chosen-packets.ts';
 import { findSizeCuts, isCutBySize } from './mtu/size-cut.ts';
 import { joinedPlaces } from './steps/places.ts';
 import { forkOf, routersPassed } from './stops.ts';

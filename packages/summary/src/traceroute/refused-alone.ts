@@ -1,6 +1,6 @@
 import { answersEchoAlone } from '../partition.ts';
 import { naming } from '../words.ts';
-import { chosenText } from './mtu/chosen-packets.ts';
+import { chosenText } from './steps/chosen-packets.ts';
 import type { Trace } from './trace.ts';
 
 /**

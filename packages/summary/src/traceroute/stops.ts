@@ -3,7 +3,7 @@ import type { LookUpPlace } from '@vantage/contract';
 import { buildFinding, type FindingDraft } from '../finding.ts';
 import { listed, naming } from '../words.ts';
 import { grouped, lastAnswer, probeResults } from './end-reason.ts';
-import { chosenNote } from './mtu/chosen-packets.ts';
+import { chosenNote } from './steps/chosen-packets.ts';
 import { joinedPlaces } from './steps/places.ts';
 import { placeKey, stepText, type Step, type Trace } from './trace.ts';
 
