@@ -79,17 +79,16 @@ export function createKeyQuota({ redis, limitBytes, everyMs = QUOTA_EVERY_MS, lo
   return {
     look: async () => {
       if ((await runScript(redis, turnScript, [redisKeys.keyQuotaLock], [turnMs(everyMs)])) !== 1) return false;
-      // Together, so that the commands share a write and their replies a read.
-      const enforced = connections.enforce();
-      const [{ tooMany, tooLarge }, tooSlow, used] = await Promise.all([
-        enforced,
-        slowRequests.look(enforced.then(({ users }) => users)),
+      const [{ tooMany, tooLarge, users }, used] = await Promise.all([
+        connections.enforce(),
         usedMemory(redis),
         switchOffSuspended(redis),
       ]);
       for (const probe of tooMany) await suspend(redis, log, probe, tooManyConnections);
       for (const probe of tooLarge) await suspend(redis, log, probe, oversizedWrites);
-      for (const probe of tooSlow) {
+      // Not together with the list of connections: a reply behind a list that is longer than Redis lets one client receive
+      // would end the connection each time, and with it what ends such a flood.
+      for (const probe of await slowRequests.look(users)) {
         await suspend(redis, log, probe, oversizedWrites);
         slowRequests.forget(probe);
       }

@@ -105,20 +105,6 @@ describe('the requests of an agent in the slow log', () => {
     expect(await slow.look(await usersNow())).toEqual(['thief']);
   });
 
-  it('are read without waiting for the users', async () => {
-    const slow = createSlowRequests(admin, quiet);
-    const reads = async (): Promise<string> =>
-      /cmdstat_slowlog.get:calls=\d+/.exec(await admin.info('commandstats'))?.[0] ?? '';
-    await send(3, longRequest);
-    const [before, users] = [await reads(), Promise.withResolvers<ReadonlyMap<string, string>>()];
-
-    const found = slow.look(users.promise);
-    await until(async () => (await reads()) !== before);
-    users.resolve(await usersNow());
-
-    expect(await found).toEqual(['thief']);
-  });
-
   it('count after a look that failed, and until the agent is suspended', async () => {
     let fails = true;
     const shaky = new Proxy(admin, {

@@ -7,12 +7,11 @@ import type { Log } from '../../redis/log.ts';
 /** Finds, in the slow log of Redis, the probes whose Redis users send requests that no agent sends in such sizes. */
 export interface SlowRequests {
   /**
-   * @param asked the users of the current connections, by address: the slow log names no users. It is asked for without
-   * waiting for them, so that both travel together
+   * @param users of the current connections, by address: the slow log names no users
    * @returns probes to suspend; further calls return them again for up to `WITHIN_SECONDS`, until `forget`
    * @throws if Redis does not reply; the next call reads the entries that this one did not
    */
-  readonly look: (asked: Users | Promise<Users>) => Promise<readonly string[]>;
+  readonly look: (users: ReadonlyMap<string, string>) => Promise<readonly string[]>;
   readonly forget: (probe: string) => void;
 }
 
@@ -32,7 +31,6 @@ const MORE_BYTES = /\.\.\. \(\d+ more bytes\)$/;
 /** Commands with which agents send values; coordinators check the size of these values when they read them. */
 const WITH_VALUES: ReadonlySet<string> = new Set(['xadd', 'set', 'publish']);
 
-type Users = ReadonlyMap<string, string>;
 type Entry = readonly [id: number, atSeconds: number, micros: number, words: readonly string[], address: string];
 
 interface Strike {
@@ -45,7 +43,7 @@ export function createSlowRequests(redis: Redis, log: Log): SlowRequests {
   const read = new Map<string, number>();
   let strikes: Strike[] = [];
   /** Users of the connections at the previous poll: a connection may be closed by now. */
-  let earlier: Users = new Map();
+  let earlier: ReadonlyMap<string, string> = new Map();
   const allowed = agentCommands();
   let isRefused = false;
 
@@ -62,7 +60,7 @@ export function createSlowRequests(redis: Redis, log: Log): SlowRequests {
     }
   };
 
-  const probeOf = ([, , , words, address]: Entry, users: Users): string | undefined => {
+  const probeOf = ([, , , words, address]: Entry, users: ReadonlyMap<string, string>): string | undefined => {
     const [command = '', ...others] = words;
     if (!allowed.has(command.toLowerCase())) return undefined;
     const user = users.get(address) ?? earlier.get(address);
@@ -70,11 +68,11 @@ export function createSlowRequests(redis: Redis, log: Log): SlowRequests {
     return user.startsWith(agentUser('')) ? user.slice(agentUser('').length) : undefined;
   };
 
-  const readNew = async (master: Redis, newest: Entry | undefined, users: Users): Promise<readonly Strike[]> => {
-    const { name, entries } = await readEntries(master, newest, read, slowLog);
+  const readNew = async (master: Redis, users: ReadonlyMap<string, string>): Promise<readonly Strike[]> => {
+    const { name, entries } = await readEntries(master, read, slowLog);
     const found = entries.filter(({ 3: words }) => isLargerThanAny(words));
-    const [last] = entries;
-    if (last !== undefined) read.set(name, last[0]);
+    const [newest] = entries;
+    if (newest !== undefined) read.set(name, newest[0]);
     return found.flatMap((entry) => {
       const probe = probeOf(entry, users);
       return probe === undefined ? [] : [{ probe, atSeconds: entry[1] }];
@@ -82,17 +80,17 @@ export function createSlowRequests(redis: Redis, log: Log): SlowRequests {
   };
 
   return {
-    look: async (asked) => {
-      const masters = mastersOf(redis);
-      const [users, ...heads] = await Promise.all([asked, ...masters.map((master) => slowLog(master, 1))]);
-      for (const [index, master] of masters.entries()) {
-        strikes.push(...(await readNew(master, heads[index]?.[0], users)));
+    look: async (users) => {
+      for (const master of mastersOf(redis)) {
+        strikes.push(...(await readNew(master, users)));
         if (strikes.length === 0) continue;
         const now = Number((await master.time())[0]);
         strikes = strikes.filter(({ atSeconds }) => Math.abs(now - atSeconds) <= WITHIN_SECONDS);
       }
       earlier = users;
-      return toSuspend(strikes);
+      const counts = new Map<string, number>();
+      for (const { probe } of strikes) counts.set(probe, (counts.get(probe) ?? 0) + 1);
+      return [...counts].flatMap(([probe, count]) => (count >= SUSPENDED_AT ? [probe] : []));
     },
     forget: (probe) => {
       strikes = strikes.filter((strike) => strike.probe !== probe);
@@ -100,21 +98,15 @@ export function createSlowRequests(redis: Redis, log: Log): SlowRequests {
   };
 }
 
-function toSuspend(strikes: readonly Strike[]): readonly string[] {
-  const counts = new Map<string, number>();
-  for (const { probe } of strikes) counts.set(probe, (counts.get(probe) ?? 0) + 1);
-  return [...counts].flatMap(([probe, count]) => (count >= SUSPENDED_AT ? [probe] : []));
-}
-
 /** Entries newer than the last that was read, newest first. */
 async function readEntries(
   master: Redis,
-  newest: Entry | undefined,
   read: ReadonlyMap<string, number>,
   slowLog: (master: Redis, count: number) => Promise<readonly Entry[]>,
 ): Promise<{ readonly name: string; readonly entries: readonly Entry[] }> {
   const name = `${master.options.host}:${master.options.port}`;
   const last = read.get(name) ?? -1;
+  const [newest] = await slowLog(master, 1);
   if (newest === undefined || newest[0] === last) return { name, entries: [] };
   // Ids begin again with each start of Redis.
   const isRestarted = newest[0] < last;
