@@ -6,6 +6,10 @@ import { Repetition } from './repetition.mjs';
 /** Workers for the suites that mostly wait, in addition to `maxWorkers`. */
 const WAITING_WORKERS = 3;
 
+// Jest creates one runner for each project at the same time, and uses the last. Runs that a suite starts do not repeat.
+const repeatsFailed = process.env.REPEAT_FAILED !== undefined;
+delete process.env.REPEAT_FAILED;
+
 /**
  * Runs suites in worker processes only: the runtime of this folder changes globals of its process. Suites that mostly
  * wait run in additional workers, so that they neither leave the processors idle nor take a turn from suites that
@@ -21,9 +25,7 @@ export default class TwoPools extends TestRunner {
     super(globalConfig, context);
     this.#waiting = new TestRunner({ ...globalConfig, maxWorkers: WAITING_WORKERS }, context);
     this.#alone = new TestRunner({ ...globalConfig, maxWorkers: 1 }, context);
-    this.#repetition = new Repetition(process.env.REPEAT_FAILED !== undefined);
-    // Runs of Jest that a suite starts do not repeat.
-    delete process.env.REPEAT_FAILED;
+    this.#repetition = new Repetition(repeatsFailed);
   }
 
   on(eventName, listener) {

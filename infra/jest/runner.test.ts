@@ -221,10 +221,14 @@ export default class ByPath extends Sequencer {
   });
 
   it('are repeated alone at the end if few fail, and the run names those that pass then', () => {
-    const { testResults, numTotalTests, stderr } = run({ again: 'again-*.test.ts' }, 3, { REPEAT_FAILED: 'once' });
+    const { testResults, numTotalTests, stderr } = run(
+      { again: 'again-[a-c].test.ts', other: 'again-d.test.ts', last: 'ok-c.test.ts' },
+      3,
+      { REPEAT_FAILED: 'once' },
+    );
 
-    expect(testResults.map(({ status }) => status)).toEqual(['passed', 'passed', 'failed', 'passed']);
-    expect(numTotalTests).toBe(4);
+    expect(testResults.map(({ status }) => status)).toEqual(['passed', 'passed', 'failed', 'passed', 'passed']);
+    expect(numTotalTests).toBe(5);
     expect(
       stderr
         .match(/^Passed only at its repetition.*again-[a-d]/gm)
