@@ -386,8 +386,11 @@ describe('the schedule of monitors', () => {
 
       let due: readonly number[] = [];
       await until(async () => {
-        due = [...(await readDue(bed.redis)).values()];
-        return Math.min(...due) > begin && new Set(due).size > names.length / 2;
+        const all = await readDue(bed.redis);
+        // On a busy machine some have had their tick, and their next one is due within an hour.
+        const ticked = new Set(await bed.redis.hkeys(redisKeys.monitorTicks));
+        due = [...all].flatMap(([name, at]) => (ticked.has(name) ? [] : [at]));
+        return Math.min(...all.values()) > begin && new Set(due).size > names.length / 2;
       });
       await until(async () => (await bed.redis.hlen(redisKeys.monitorTicks)) > 0);
       const tenths = due.map((at) => Math.floor((at - begin) / 6_000));
