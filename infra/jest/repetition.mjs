@@ -16,10 +16,11 @@ export class Repetition {
 
   /** @returns a listener of the first run */
   listen(eventName, listener) {
-    if (!this.#isOn) return listener;
-    return (data) => {
-      if (!hasFailed(eventName, data)) return listener(data);
+    return async (data) => {
+      if (!this.#isOn || !hasFailed(eventName, data)) return listener(data);
+      announce(data);
       this.#held.push({ data, listener });
+      if (this.#held.length > MOST) await this.#giveUp();
       return undefined;
     };
   }
@@ -32,16 +33,15 @@ export class Repetition {
     };
   }
 
-  /** @returns the suites to repeat; of others that failed the events are passed on */
+  /** @returns the suites to repeat */
   async begin(isInterrupted) {
-    const held = this.#held;
-    this.#held = [];
-    if (held.length <= MOST && !isInterrupted) {
-      for (const { data } of held) announce(data);
-      return held.map(({ data: [test] }) => test);
-    }
-    for (const { data, listener } of held) await listener(data);
-    return [];
+    if (isInterrupted) await this.#giveUp();
+    return this.#held.splice(0).map(({ data: [test] }) => test);
+  }
+
+  async #giveUp() {
+    this.#isOn = false;
+    for (const { data, listener } of this.#held.splice(0)) await listener(data);
   }
 }
 
@@ -53,5 +53,7 @@ function hasFailed(eventName, [, result] = []) {
 
 function announce([{ path }, { failureMessage, message, stack }]) {
   const reason = failureMessage ?? stack ?? message ?? '';
-  console.error(`\nFAILED next to other suites: ${path}\n${reason}\nIt runs once more, alone.`);
+  console.error(
+    `\nFAILED next to other suites: ${path}\n${reason}\nUp to ${MOST} such suites run once more at the end, alone.`,
+  );
 }
