@@ -3,9 +3,11 @@ import { openOnce, parseRedisUrl } from '@vantage/redis-connections';
 
 import { closeAll } from '../redis/connections.ts';
 import { approve, forgetAgent, invite, resume, suspend } from './agents/agent-commands.ts';
-import { readArguments, usageOf, type AdminCommand } from './arguments.ts';
+import { readArguments, type AdminCommand } from './arguments/arguments.ts';
+import { usageOf } from './arguments/options.ts';
 import type { AdminConfig } from './config.ts';
-import { addProbe, outcome, rotatePassword, type AdminParts } from './credentials.ts';
+import { addProbe, rotatePassword } from './credentials/credentials.ts';
+import { outcome, type AdminParts } from './credentials/outcome.ts';
 import { offer } from './agents/offer-addresses.ts';
 import { setMetricsAddress } from './agents/set-metrics-address.ts';
 import { listRecords } from './list-records.ts';

@@ -1,6 +1,6 @@
 import { keyScopes } from '@vantage/contract';
 
-import { usages as probeUsages } from './arguments.ts';
+import { usages as probeUsages } from './arguments/options.ts';
 import { doctorUsage } from './doctor/doctor.ts';
 import { DEFAULT_KEY_LIMIT, isKeyCommand, keyUsages } from './keys/key-arguments.ts';
 

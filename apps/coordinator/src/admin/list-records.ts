@@ -6,7 +6,7 @@ import { NO_ACCESS } from '../probes/enrolment/agent-access.ts';
 import { readMetricsAddresses } from '../probes/metrics-addresses.ts';
 import { describeAgent, type KnownProbe } from '../probes/registry/probe-status.ts';
 import { readPlace } from './agents/agent-commands.ts';
-import type { AdminParts } from './credentials.ts';
+import type { AdminParts } from './credentials/outcome.ts';
 import { readKnownProbes } from './known-probes.ts';
 import type { AdminResult } from './output.ts';
 

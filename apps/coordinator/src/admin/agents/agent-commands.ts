@@ -13,7 +13,7 @@ import { digestOf } from '../../probes/enrolment/verify-signature.ts';
 import { writeMetricsAddress } from '../../probes/metrics-addresses.ts';
 import type { ProbeRecords } from '../../probes/registry/probe-records.ts';
 import { runScript } from '../../redis/scripts.ts';
-import type { Invite } from '../arguments.ts';
+import type { Invite } from '../arguments/arguments.ts';
 import type { AdminConfig } from '../config.ts';
 import { invitationCommands } from '../invitation.ts';
 import type { AdminResult } from '../output.ts';

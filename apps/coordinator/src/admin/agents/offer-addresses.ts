@@ -3,7 +3,7 @@ import { classifyAddress } from '@vantage/target-policy';
 
 import { familyOf, writeOffer } from '../../probes/offers.ts';
 import type { AgentCommandDependencies } from './agent-commands.ts';
-import type { Offering } from '../arguments.ts';
+import type { Offering } from '../arguments/arguments.ts';
 import type { AdminResult } from '../output.ts';
 
 /** Offers addresses of a probe to the other probes, or withdraws the offer. */

@@ -1,5 +1,5 @@
 import { writeMetricsAddress } from '../../probes/metrics-addresses.ts';
-import type { MetricsChange } from '../arguments.ts';
+import type { MetricsChange } from '../arguments/arguments.ts';
 import type { AdminResult } from '../output.ts';
 import type { AgentCommandDependencies } from './agent-commands.ts';
 

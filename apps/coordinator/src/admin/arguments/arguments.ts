@@ -1,15 +1,15 @@
 import { isIP } from 'node:net';
-import { parseArgs, type ParseArgsConfig } from 'node:util';
 
 import { escapeText, isShowable, type ProbeRecord } from '@vantage/contract';
 
-import { keyUsages } from './keys/key-arguments.ts';
-import { readInvitation, type Invitation } from './invitation.ts';
-import { commandFault, optionFault } from './option-faults.ts';
+import { readInvitation, type Invitation } from '../invitation.ts';
+import { keyUsages } from '../keys/key-arguments.ts';
+import { commandFault } from '../option-faults.ts';
+import { isMetricsAddress } from '../../probes/metrics-addresses.ts';
+import { readOffer, type Offer } from '../../probes/offers.ts';
+import type { ProbeValidators } from '../../probes/registry/probe-validators.ts';
+import { isCommand, optionsOf, parseOptions, recordOptions, type Options, type Output } from './options.ts';
 import { recordFaultLine, readRecord } from './record.ts';
-import { isMetricsAddress } from '../probes/metrics-addresses.ts';
-import { readOffer, type Offer } from '../probes/offers.ts';
-import type { ProbeValidators } from '../probes/registry/probe-validators.ts';
 
 /** A parsed operator command. */
 export type AdminCommand =
@@ -44,86 +44,7 @@ export type MetricsChange = {
 } & Output;
 export type Invite = Invitation & Output & { readonly command: 'invite'; readonly metrics: string | undefined };
 
-interface Output {
-  readonly json: boolean;
-  /** File for the agent's environment; standard output if undefined. */
-  readonly envFile: string | undefined;
-}
-
 type Parsed = { readonly given: AdminCommand } | { readonly faults: readonly string[] };
-
-export const usages = {
-  add: `probe:add <id> --name <text> --datacenter <text> --country <code> --isp <text> --asn AS<digits>
-            [--city <text>] [--lat <degrees>] [--lon <degrees>] [--tag <tag>[,<tag>...]]
-            [--metrics <host:port>] [--env <file>] [--no-ca] [--record-only] [--json]`,
-  rotate: 'probe:rotate <id> [--overlap | --finish] [--env <file>] [--no-ca] [--json]',
-  invite: `probe:invite <id> [--name <text> --datacenter <text> --country <code> --isp <text> --asn AS<digits>
-            [--city <text>] [--lat <degrees>] [--lon <degrees>] [--tag <tag>[,<tag>...]]]
-            [--metrics <host:port>] [--uses <number>] [--expires <duration>] [--approve] [--url <address>] [--json]`,
-  approve: 'probe:approve <id> [--use-place] [--json]',
-  offer: 'probe:offer <id> (<address>... | --withdraw) [--json]',
-  metrics: 'probe:metrics <id> (<host:port> | --withdraw) [--json]',
-  suspend: 'probe:suspend <id> [--reason <text>] [--json]',
-  resume: 'probe:resume <id> [--json]',
-  enable: 'probe:enable <id> [--json]',
-  remove: 'probe:remove <id> [--json]',
-  list: 'probe:list [--json]',
-  tls: 'probe:tls [--host <name or address>]... [--renew] [--json]',
-} as const satisfies Record<AdminCommand['command'], string>;
-
-/** Usage of the given command, or of all commands. */
-export function usageOf([word = '']: readonly string[]): string {
-  const lines = isCommand(word) ? [usages[word]] : Object.values(usages);
-  return `Usage:\n${lines.map((line) => `  ${line}`).join('\n')}`;
-}
-
-const flag = { type: 'boolean' } as const;
-const value = { type: 'string' } as const;
-const several = { type: 'string', multiple: true } as const;
-
-const recordOptions = {
-  name: value,
-  datacenter: value,
-  country: value,
-  isp: value,
-  asn: value,
-  city: value,
-  lat: value,
-  lon: value,
-  tag: several,
-} as const;
-
-const optionsOf = {
-  add: {
-    ...recordOptions,
-    metrics: value,
-    env: value,
-    'no-ca': flag,
-    'record-only': flag,
-    json: flag,
-  },
-  rotate: { overlap: flag, finish: flag, env: value, 'no-ca': flag, json: flag },
-  invite: { ...recordOptions, metrics: value, uses: value, expires: value, approve: flag, url: value, json: flag },
-  approve: { 'use-place': flag, json: flag },
-  offer: { withdraw: flag, json: flag },
-  metrics: { withdraw: flag, json: flag },
-  suspend: { reason: value, json: flag },
-  resume: { json: flag },
-  enable: { json: flag },
-  remove: { json: flag },
-  list: { json: flag },
-  tls: { host: several, renew: flag, json: flag },
-} as const satisfies Record<string, ParseArgsConfig['options']>;
-
-type Values = Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
-
-/** Reads the given options of a command by their names; one that was not given is undefined, empty or false. */
-interface Options {
-  readonly text: (name: string) => string | undefined;
-  readonly texts: (name: string) => readonly string[];
-  readonly is: (name: string) => boolean;
-  readonly output: Output;
-}
 
 /** Parses a command and its arguments. Each fault is a line that names the wrong or missing argument. */
 export function readArguments(args: readonly string[], validators: ProbeValidators): Parsed {
@@ -135,7 +56,7 @@ export function readArguments(args: readonly string[], validators: ProbeValidato
           ? []
           : [commandFault(escapeText(word, 80), [...Object.keys(optionsOf), ...Object.keys(keyUsages), 'doctor'])],
     };
-  const parsed = parse(word, rest);
+  const parsed = parseOptions(word, rest);
   if ('faults' in parsed) return parsed;
   const { options, positionals } = parsed;
   if (word === 'list' || word === 'tls') {
@@ -233,35 +154,6 @@ function readTls({ texts, is, output }: Options): Parsed {
   return { faults: wrong.map((host) => `--host: must be a host name or an address, not “${escapeText(host, 80)}”`) };
 }
 
-function parse(
-  word: AdminCommand['command'],
-  args: readonly string[],
-): { readonly options: Options; readonly positionals: readonly string[] } | { readonly faults: readonly string[] } {
-  const config = { options: optionsOf[word] as ParseArgsConfig['options'], allowPositionals: true, strict: true };
-  try {
-    const { values, positionals }: { values: Values; positionals: string[] } = parseArgs({
-      args: joinNegative(args),
-      ...config,
-    });
-    const text = (name: string): string | undefined => {
-      const given = values[name];
-      return typeof given === 'string' ? given : undefined;
-    };
-    const texts = (name: string): readonly string[] => {
-      const given = values[name];
-      return Array.isArray(given) ? given.map(String) : [];
-    };
-    const is = (name: string): boolean => values[name] === true;
-    return { options: { text, texts, is, output: { json: is('json'), envFile: text('env') } }, positionals };
-  } catch (error) {
-    return { faults: [optionFault(error, Object.keys(optionsOf[word]))] };
-  }
-}
-
-function isCommand(word: string): word is AdminCommand['command'] {
-  return Object.hasOwn(optionsOf, word);
-}
-
 function isHost(host: string): boolean {
   return isIP(host) !== 0 || /^(?!-)[a-z0-9-]{1,63}(\.(?!-)[a-z0-9-]{1,63})*$/i.test(host);
 }
@@ -270,17 +162,4 @@ function isHost(host: string): boolean {
 function withId(id: string, given: AdminCommand): Parsed {
   if (/^[a-z0-9][a-z0-9-]{0,62}$/.test(id)) return { given };
   return { faults: [`<id>: must be 1 to 63 lower-case letters, digits and hyphens, not “${escapeText(id, 80)}”`] };
-}
-
-/** Joins `--lon -8.7` to `--lon=-8.7`: the parser takes a negative number for an option. */
-function joinNegative(args: readonly string[]): string[] {
-  return args.flatMap((arg, index) => {
-    if (/^-[\d.]/.test(arg) && isDegrees(args[index - 1])) return [];
-    const next = args[index + 1];
-    return isDegrees(arg) && next !== undefined && /^-[\d.]/.test(next) ? [`${arg}=${next}`] : [arg];
-  });
-}
-
-function isDegrees(arg: string | undefined): boolean {
-  return arg === '--lat' || arg === '--lon';
 }

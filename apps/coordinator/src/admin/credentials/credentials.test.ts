@@ -17,9 +17,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { findRedisServer, startRedisServer, type RedisServer } from '@vantage/redis-server';
 import { Redis } from 'ioredis';
 
-import { until } from '../../test/core-bed.ts';
-import { readAdminConfig } from './config.ts';
-import { runProbeAdmin } from './commands.ts';
+import { until } from '../../../test/core-bed.ts';
+import { readAdminConfig } from '../config.ts';
+import { runProbeAdmin } from '../commands.ts';
 
 const canMount =
   process.env['CI'] !== undefined ||
