@@ -17,7 +17,6 @@ export const longFiles: readonly string[] = [
   'apps/coordinator/src/checks/store/check-records.ts',
   'apps/coordinator/src/config.ts',
   'apps/coordinator/src/http/openapi/schemas.ts',
-  'apps/coordinator/src/monitors/schedule/monitor-records.ts',
   'apps/coordinator/src/probes/registry/probe-directory.ts',
   'apps/coordinator/test/core-bed.ts',
   'apps/probe-agent/src/config.ts',

@@ -9,15 +9,8 @@ import { describeMonitor, describeMonitorWithRuns, describeRun } from './describ
 import type { MonitorsFile } from './file/follow-file.ts';
 import { monitorMetricsText } from './monitor-metrics.ts';
 import type { EventsReading, MonitorReads, MonitorWrites } from './monitors.ts';
-import {
-  putMonitor,
-  readEventBounds,
-  readEventsAfter,
-  readLastRun,
-  readMonitor,
-  readMonitors,
-  removeMonitor,
-} from './schedule/monitor-records.ts';
+import { putMonitor, removeMonitor } from './store/definition-records.ts';
+import { readEventBounds, readEventsAfter, readLastRun, readMonitor, readMonitors } from './store/monitor-records.ts';
 
 export function createMonitorReads({ requests, channels }: Store, file: MonitorsFile | undefined): MonitorReads {
   const list = async (): Promise<Monitors> => {

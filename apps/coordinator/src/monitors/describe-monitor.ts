@@ -1,7 +1,7 @@
 import type { Monitor, MonitorInList, MonitorRequest, Run } from '@vantage/contract';
 
 import { describeAlarm, readAlarm } from './definition.ts';
-import type { MonitorRecord, WholeMonitor } from './schedule/monitor-records.ts';
+import type { MonitorRecord, WholeMonitor } from './store/monitor-records.ts';
 import type { RunRecord } from './state/judge-run.ts';
 import type { MonitorState, ProbeMemory } from './state/monitor-state.ts';
 

@@ -25,7 +25,8 @@ import { Webhook } from 'standardwebhooks';
 import { report, until } from '../../test/core-bed.ts';
 import { TRACED_TARGET, tracedResult } from '../../test/traced-result.ts';
 import { openProbeRecords } from '../probes/registry/open-probe-records.ts';
-import { putMonitor, type ChangeTask } from './schedule/monitor-records.ts';
+import { putMonitor } from './store/definition-records.ts';
+import type { ChangeTask } from './store/outbox-records.ts';
 import type { RunRecord } from './state/judge-run.ts';
 import { digestOf } from './webhooks/message.ts';
 

@@ -18,7 +18,7 @@ import type { MonitorReads, MonitorWrites } from './monitors.ts';
 import { createReadStored, createTicks } from './schedule/run-ticks.ts';
 import type { SendWebhook } from './webhooks/send-webhook.ts';
 import { createWebhookQueue } from './webhooks/webhook-queue.ts';
-import { monitorScripts } from './schedule/schedule-scripts.ts';
+import { monitorScripts } from './store/schedule-scripts.ts';
 
 /** Interval of polls while no tick is due earlier; the next poll finds a new monitor. */
 const LOOK_EVERY_MS = 1_000;

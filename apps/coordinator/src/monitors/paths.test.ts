@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from '@jest/globals';
 import { report, startCoreBed, until, type CoreBed } from '../../test/core-bed.ts';
 import { balancedResult, TRACED_TARGET, tracedResult } from '../../test/traced-result.ts';
 import { createMonitorReader } from '../http/requests/read-monitor.ts';
-import { putMonitor } from './schedule/monitor-records.ts';
+import { putMonitor } from './store/definition-records.ts';
 import type { ReadDefinition } from './definition.ts';
 import type { WebhookMessage } from './webhooks/message.ts';
 

@@ -11,14 +11,9 @@ import { createRedisClock } from '../redis/clock.ts';
 import type { ReadDefinition, StoredMonitor } from './definition.ts';
 import { followMonitorsFile } from './file/follow-file.ts';
 import { correctSchedule } from './schedule/correct-schedule.ts';
-import {
-  claimTicks,
-  postponeTicks,
-  putMonitor,
-  readDue,
-  removeMonitor,
-  type Claim,
-} from './schedule/monitor-records.ts';
+import { claimTicks, postponeTicks, type Claim } from './store/tick-records.ts';
+import { putMonitor, removeMonitor } from './store/definition-records.ts';
+import { readDue } from './store/monitor-records.ts';
 import { createReadStored, MOST_KNOWN } from './schedule/run-ticks.ts';
 
 const PROBES = ['fra-1', 'nyc-1'];

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { quiet, readEcho, report, startCoreBed, success, until, type CoreBed } from '../../test/core-bed.ts';
 import type { Core } from '../core.ts';
 import type { Log } from '../redis/log.ts';
-import { putMonitor, removeMonitor } from './schedule/monitor-records.ts';
+import { putMonitor, removeMonitor } from './store/definition-records.ts';
 import type { Delivery, DeliveryOutcome } from './webhooks/send-webhook.ts';
 
 const QUEUE = `${redisKeys.webhookQueuePrefix}:${WEBHOOK_QUEUE}`;

@@ -13,7 +13,7 @@ import {
   type ReadDefinition,
   type StoredMonitor,
 } from '../definition.ts';
-import { putMonitor, removeMonitor } from '../schedule/monitor-records.ts';
+import { putMonitor, removeMonitor } from '../store/definition-records.ts';
 import { readMonitorsFile } from './monitors-file.ts';
 
 export interface MonitorsFile {

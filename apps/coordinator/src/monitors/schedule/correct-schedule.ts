@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 import type { RedisClock } from '../../redis/clock.ts';
 import { onStore } from '../../redis/store.ts';
 import { firstTickAfter, INEXACT_MS } from '../definition.ts';
-import { readDue } from './monitor-records.ts';
+import { readDue } from '../store/monitor-records.ts';
 import type { ReadStored } from './run-ticks.ts';
 
 /**

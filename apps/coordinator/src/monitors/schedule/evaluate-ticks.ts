@@ -11,7 +11,9 @@ import type { MonitorDefinition, ReadDefinition, StoredMonitor } from '../defini
 import { digestOf } from '../webhooks/message.ts';
 import { describeEvent } from '../state/describe-events.ts';
 import { judgeRun } from '../state/judge-run.ts';
-import { claimOpen, commitRun, LEASE_MS, readOpen, type OpenTick, type ChangeTask } from './monitor-records.ts';
+import { claimOpen, commitRun, readOpen } from '../store/run-records.ts';
+import { LEASE_MS, type OpenTick } from '../store/tick-records.ts';
+import type { ChangeTask } from '../store/outbox-records.ts';
 import { pathsOfTick } from './paths-of-tick.ts';
 import type { MonitorState, ReducedEvent } from '../state/monitor-state.ts';
 import { reduce } from '../state/reduce.ts';

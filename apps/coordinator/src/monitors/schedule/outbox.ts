@@ -8,7 +8,7 @@ import { onStore } from '../../redis/store.ts';
 import { QueuesFull, StoreUnavailable } from '../../redis/store-errors.ts';
 import type { ReadDefinition, StoredMonitor } from '../definition.ts';
 import type { WebhookQueue } from '../webhooks/webhook-queue.ts';
-import { claimTasks, type ChangeTask, type OutboxTask, type PartingTask } from './monitor-records.ts';
+import { claimTasks, type ChangeTask, type OutboxTask, type PartingTask } from '../store/outbox-records.ts';
 import { readParting } from './read-parting.ts';
 import type { ReadStored } from './run-ticks.ts';
 import { readTrace } from './trace-request.ts';

@@ -8,7 +8,9 @@ import { balancedResult, TRACED_TARGET, tracedResult } from '../../../test/trace
 import { createRedisClock } from '../../redis/clock.ts';
 import type { DefinitionReading } from '../definition.ts';
 import { createEvaluations, type EvaluationDependencies } from './evaluate-ticks.ts';
-import { putMonitor, readEventsAfter, readMonitor, type OpenTick } from './monitor-records.ts';
+import { putMonitor } from '../store/definition-records.ts';
+import { readEventsAfter, readMonitor } from '../store/monitor-records.ts';
+import type { OpenTick } from '../store/tick-records.ts';
 
 const PROBE = 'fra-1';
 const routes = [

@@ -6,7 +6,7 @@ import type { Checks } from '../../checks/checks.ts';
 import type { RedisClock } from '../../redis/clock.ts';
 import { CheckEvicted } from '../../redis/store-errors.ts';
 import type { WebhookQueue } from '../webhooks/webhook-queue.ts';
-import { commitParting, type PartingTask } from './monitor-records.ts';
+import { commitParting, type PartingTask } from '../store/outbox-records.ts';
 
 /** A traceroute that is not completed is read again after this time. */
 const AGAIN_MS = 1_000;

@@ -24,7 +24,7 @@ import {
   type Claimed,
   type ClaimedTick,
   type OpenTick,
-} from './monitor-records.ts';
+} from '../store/tick-records.ts';
 
 /** Ticks claimed per run. */
 const AT_ONCE = 50;

@@ -9,7 +9,7 @@ import { bearer, startKeyBed, type KeyBed } from '../../../../test/key-bed.ts';
 import { createCore, type Core } from '../../../core.ts';
 import { createKeyPolicies } from '../../../keys/key-policies.ts';
 import { firstTickAfter } from '../../../monitors/definition.ts';
-import { putMonitor } from '../../../monitors/schedule/monitor-records.ts';
+import { putMonitor } from '../../../monitors/store/definition-records.ts';
 import { createMonitorReader } from '../../requests/read-monitor.ts';
 
 let bed: KeyBed;
