@@ -112,6 +112,17 @@ describe.each(checkTypeNames)('probes of a %s check that disagree', (type) => {
     ).toEqual([]);
   });
 
+  it('do not call a name missing, or without an address, that one of them found', () => {
+    const isFound = (name: string): boolean => typeof known[name]!.resolvedIp === 'string' || name === 'empty';
+    expect(
+      summaries.flatMap(([names, { headline }]) =>
+        names.some(isFound) && /(?<!says that )the name (?:does not exist|has no address)/.test(headline)
+          ? [`${names.join(' + ')}: ${headline}`]
+          : [],
+      ),
+    ).toEqual([]);
+  });
+
   it('are all in the headline until they have answered', () => {
     expect(
       violations(({ headline, counts: { pending: late } }) =>

@@ -1,5 +1,8 @@
 import type { Failure, FailureCode } from '@vantage/contract';
 
+import type { SparseResultOf } from './probe-result.ts';
+import { shown } from './words.ts';
+
 /** Failure reasons as phrases for the middle of a sentence. */
 export const phrases: Readonly<Record<FailureCode, string>> = {
   dns_nxdomain: 'the name does not exist',
@@ -94,3 +97,16 @@ export const handshakePhrases: Readonly<Partial<Record<FailureCode, string>>> = 
   connection_closed: 'the connection was closed in the TLS handshake',
   timed_out: 'the TLS handshake did not come to its end in time',
 };
+
+/** Reason for an HTTP/2 answer that the server ended by RST_STREAM or GOAWAY. */
+export function http2Reason(
+  { frame, name }: NonNullable<SparseResultOf<'http'>['http2Error']>,
+  isAnswerBegun: boolean,
+): string {
+  const ended = `the server ended the HTTP/2 ${frame === 'GOAWAY' ? 'connection' : 'stream'} with ${shown(name, 24)}`;
+  return isAnswerBegun ? `${ended} before the end of the answer` : ended;
+}
+
+export function phraseOf(code: FailureCode): string {
+  return phrases[code];
+}

@@ -24,6 +24,8 @@ export interface ProbeResult<Result = Common> {
   readonly facts: ProbeFacts | undefined;
   readonly outcome: FinalOutcome | 'pending';
   readonly result: Result;
+  /** True if the result says that a name does not exist, or has no address, which other probes found. */
+  readonly isDisputed?: true;
 }
 
 /** Results of all probes, in order of their ids. */

@@ -1,24 +1,29 @@
 import { failureCodes, type Failure, type FailureCode } from '@vantage/contract';
 
 import { isCutOff } from './cut-off.ts';
+import { saidReason } from './disputed.ts';
 import { dnsReason, isRootSilent, isUnanswered, classifiedAnswer } from './dns-answer.ts';
 import { isUnfit, silentTtl } from './unanswered-pings.ts';
 import { listed, shown } from './words.ts';
 import { failsByClock, isDated } from './clock.ts';
 import { outOfTimeReason } from './out-of-time.ts';
-import { handshakePhrases, interruptedPhrases, phrases, unfinishedPhrases, unmatchedPhrases } from './phrases.ts';
+import {
+  handshakePhrases,
+  http2Reason,
+  interruptedPhrases,
+  phrases,
+  unfinishedPhrases,
+  unmatchedPhrases,
+} from './phrases.ts';
 import { groupBy, type ProbeResult, type SparseResultOf } from './probe-result.ts';
 import { familyOfRedirect, redirectedHost, redirectPlace } from './redirected.ts';
 import { isBodyUnfinished, isCodingCut } from './unfinished.ts';
-
-export function phraseOf(code: FailureCode): string {
-  return phrases[code];
-}
 
 /** Reason of one probe's failure, with details such as the HTTP status or rcode. */
 export function reasonOf(probeResult: ProbeResult): string {
   const result = probeResult.result as SparseResultOf<'dns'>;
   const reason = resolverReason(result) ?? withPlace(reasonOfAny(probeResult), probeResult.result);
+  if (probeResult.isDisputed === true) return saidReason(reason, result.trace !== undefined);
   // A trace does not use the resolver.
   if (isRootSilent(result)) return ofRoot(reason);
   if (result.trace !== undefined) return reason.replace(/\bthe resolver\b/, 'a name server of the zone');
@@ -162,14 +167,6 @@ function asked(probeResult: ProbeResult): string {
   if (addresses.length <= deadAddresses.length) return '';
   const count = `${addresses.length}${isCutOff(probeResult) ? ' or more' : ''}`;
   return `, with ${deadAddresses.length} of the ${count} addresses of the name asked`;
-}
-
-function http2Reason(
-  { frame, name }: NonNullable<SparseResultOf<'http'>['http2Error']>,
-  isAnswerBegun: boolean,
-): string {
-  const ended = `the server ended the HTTP/2 ${frame === 'GOAWAY' ? 'connection' : 'stream'} with ${shown(name, 24)}`;
-  return isAnswerBegun ? `${ended} before the end of the answer` : ended;
 }
 
 /**

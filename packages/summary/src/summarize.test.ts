@@ -778,7 +778,7 @@ describe('the headline', () => {
       summaryOf('ping', each('fra-1 ber-1', withoutIpv4)),
     ],
     [
-      'The name of example.com does not resolve from any of 2 probes: the name does not exist (1) and the name has no IPv4 address (1).',
+      'The name of example.com does not resolve from any of 2 probes: the name has no IPv4 address (1) and the resolver says that the name does not exist (1).',
       summaryOf('ping', { 'fra-1': withoutIpv4, 'ber-1': nameless }),
     ],
     [

@@ -10,6 +10,7 @@ import type { Screenshot, Summary, SummaryGroup, Verdict } from '@vantage/contra
 
 import { findAddresses, groupAddresses } from './addresses.ts';
 import { findDirections } from './between/find-directions.ts';
+import { markDisputed } from './disputed.ts';
 import type { FindingDraft } from './finding.ts';
 import { headlineOf } from './headline.ts';
 import { findFamilies } from './families.ts';
@@ -53,7 +54,7 @@ export interface SummaryFacts {
  */
 export function summarize(check: Check, probes: ReadonlyMap<string, ProbeFacts>, facts: SummaryFacts = {}): Summary {
   const { testId, type, host, status } = check;
-  const probeResults = probeResultsOf(check, probes);
+  const probeResults = markDisputed(type, probeResultsOf(check, probes));
   const partition = partitionByOutcome(type, probeResults);
   const traces = type === 'traceroute' ? tracesOf(ofType<'traceroute'>(probeResults)) : [];
   const isPair = check.between !== undefined;

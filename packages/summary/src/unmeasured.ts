@@ -2,7 +2,8 @@ import { failureCodes, type FailureCode, type FindingCode, type Screenshot } fro
 
 import { buildFinding, type FindingDraft } from './finding.ts';
 import { answersOrdinary } from './unanswered-pings.ts';
-import { phraseOf, reasonOf } from './reasons.ts';
+import { phraseOf } from './phrases.ts';
+import { reasonOf } from './reasons.ts';
 import { groupBy, type ProbeResult } from './probe-result.ts';
 import { isUnresolved } from './resolution.ts';
 import { insideSentence, shown, listed, naming, tally, unique } from './words.ts';

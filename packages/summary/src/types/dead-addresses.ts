@@ -1,5 +1,5 @@
 import { buildFinding, severityByShare, type FindingDraft } from '../finding.ts';
-import { phraseOf } from '../reasons.ts';
+import { phraseOf } from '../phrases.ts';
 import type { ProbeResult, SparseResultOf } from '../probe-result.ts';
 import { redirectedHost } from '../redirected.ts';
 import { listed, naming, shown, unique } from '../words.ts';

@@ -2,7 +2,8 @@ import { failureCodes, type FailureCode, type FindingCode, type SummaryGroup } f
 
 import { buildFinding, type FindingDraft } from '../../finding.ts';
 import { groupsOf } from '../../groups.ts';
-import { certificatePhrase, phraseOf } from '../../reasons.ts';
+import { phraseOf } from '../../phrases.ts';
+import { certificatePhrase } from '../../reasons.ts';
 import { groupBy, type ProbeResult, type SparseResultOf } from '../../probe-result.ts';
 import { redirectPlace } from '../../redirected.ts';
 import { hasWrongClock } from '../../clock.ts';

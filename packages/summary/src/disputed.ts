@@ -1,0 +1,61 @@
+import { answerKindOf, classifiedAnswer } from './dns-answer.ts';
+import type { ProbeResult, SparseResultOf } from './probe-result.ts';
+import { familyOfRedirect, redirectedTo } from './redirected.ts';
+
+type Http = SparseResultOf<'http'>;
+
+/** Marks the results that say that a name, or an address of it, does not exist which other probes found. */
+export function markDisputed(type: string, probeResults: readonly ProbeResult[]): readonly ProbeResult[] {
+  const isFound = type === 'dns' ? hasOtherAnswer : isResolvedElsewhere;
+  return probeResults.map((one) =>
+    probeResults.some((other) => isFound(one.result, other.result)) ? { ...one, isDisputed: true } : one,
+  );
+}
+
+/** The reason of a disputed result, as what its resolver says. */
+export function saidReason(reason: string, isTrace: boolean): string {
+  return reason.startsWith('the answer says')
+    ? reason
+    : `${isTrace ? 'a name server of the zone' : 'the resolver'} says that ${reason}`;
+}
+
+function hasOtherAnswer(result: SparseResultOf<'dns'>, other: SparseResultOf<'dns'>): boolean {
+  if (answerKindOf(result) !== 'nxdomain') return false;
+  const kind = answerKindOf(other);
+  // An alias alone does not show whether the name exists that it leads to.
+  const isOfAlias = kind === 'alias' && classifiedAnswer(result)?.canonicalName === null;
+  return kind === 'answer' || kind === 'nodata' || isOfAlias;
+}
+
+/** True if the first result says that a name, or its address of a family, does not exist, and the other one found it. */
+function isResolvedElsewhere(result: Http, other: Http): boolean {
+  const { error, redirects = [] } = result;
+  if (error?.phase !== 'resolve') return false;
+  if ((error.code !== 'dns_nxdomain' && error.code !== 'dns_no_address') || familyOfRedirect(result) !== undefined)
+    return false;
+  const host = redirects.length === 0 ? '' : redirectedTo(result)?.hostname;
+  if (error.code === 'dns_nxdomain' && host === '' && other.error?.code === 'dns_no_address') return true;
+  return addressesOf(other).some(
+    (found) =>
+      found.host === host && (error.family === undefined || found.address.includes(':') === (error.family === 6)),
+  );
+}
+
+/** The measured addresses by host, that of the target as the empty text. */
+function addressesOf({ redirects = [], url, resolvedIp, otherFamily }: Http): readonly Found[] {
+  const last = redirects.length === 0 ? '' : (URL.parse(url ?? '')?.hostname ?? '');
+  const second = otherFamily?.redirects === undefined || otherFamily.redirects.length === 0 ? otherFamily : undefined;
+  return [
+    ...redirects.flatMap((redirect, index) => [
+      { host: URL.parse(redirect.url)?.hostname ?? '', address: redirect.resolvedIp },
+      ...(index === 0 ? [{ host: '', address: redirect.resolvedIp }] : []),
+    ]),
+    { host: last, address: resolvedIp },
+    { host: '', address: second?.resolvedIp },
+  ].filter((found): found is Found => typeof found.address === 'string');
+}
+
+interface Found {
+  readonly host: string;
+  readonly address: string;
+}
