@@ -36,7 +36,7 @@ import { createSharedWindow } from './http/limits/shared-window.ts';
 import type { TargetLimits } from './http/limits/target-axes.ts';
 import { createLinks, type Links } from './http/links.ts';
 import { createDocument } from './http/openapi/document.ts';
-import type { JsonObject } from './http/openapi/schemas.ts';
+import type { JsonObject } from './http/openapi/json.ts';
 import {
   createRequestJudge,
   requestReaderOf,

@@ -2,7 +2,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 
 import { PROBLEM_MEDIA_TYPE } from './problem.ts';
-import type { Json, JsonObject } from './openapi/schemas.ts';
+import type { Json, JsonObject } from './openapi/json.ts';
 
 /** A response of the service as a client received it. */
 export interface SeenAnswer {

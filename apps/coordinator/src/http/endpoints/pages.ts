@@ -2,7 +2,7 @@ import type { AnyCheckType } from '@vantage/contract';
 import type { Page as WebPage } from '@vantage/web';
 
 import { isProblemType, type Links } from '../links.ts';
-import type { JsonObject } from '../openapi/schemas.ts';
+import type { JsonObject } from '../openapi/json.ts';
 import { docsPage } from '../pages/docs-page.ts';
 import { homePage } from '../pages/home-page.ts';
 import { PAGE_HEADERS, renderPage, STYLE_PATH, type Page } from '../pages/page.ts';

@@ -1,5 +1,5 @@
 import { exampleMonitor, exampleProbe } from './example-values.ts';
-import type { Json, JsonObject } from './schemas.ts';
+import type { Json, JsonObject } from './json.ts';
 
 const CHECK_ID = 'qPUXvL1sQx2rGJm0Zf7N4w';
 

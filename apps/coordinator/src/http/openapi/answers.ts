@@ -1,7 +1,7 @@
 import { CHECK_ID_PATTERN, problemTypes, type ProblemType } from '@vantage/contract';
 
 import { PROBLEM_MEDIA_TYPE } from '../problem.ts';
-import { refTo, type JsonObject } from './schemas.ts';
+import { refTo, type JsonObject } from './json.ts';
 
 /** `#/components/headers` */
 export const componentHeaders = {

@@ -8,7 +8,7 @@ import addFormats from 'ajv-formats';
 import { post, startHttpBed, type HttpBed } from '../../../test/http-bed.ts';
 import { createConformance } from '../conformance.ts';
 import { exampleProbe } from './example-values.ts';
-import type { JsonObject } from './schemas.ts';
+import type { JsonObject } from './json.ts';
 
 let bed: HttpBed;
 let document: JsonObject;

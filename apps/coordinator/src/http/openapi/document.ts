@@ -28,7 +28,8 @@ import {
 } from './operations/scrape-operations.ts';
 import { showBadgeOperation, showCardOperation, showEmbedOperation } from './operations/sharing-operations.ts';
 import { showComparisonOperation } from './operations/comparison-operation.ts';
-import { componentSchemas, type JsonObject } from './schemas.ts';
+import { componentSchemas } from './schemas.ts';
+import type { JsonObject } from './json.ts';
 import {
   documentOperation,
   healthOperation,

@@ -1,4 +1,4 @@
-import type { JsonObject } from './schemas.ts';
+import type { JsonObject } from './json.ts';
 
 export const exampleProbe: JsonObject = {
   name: 'Frankfurt 1',

@@ -1,6 +1,6 @@
 import type { AnyCheckType } from '@vantage/contract';
 
-import type { JsonObject } from './schemas.ts';
+import type { JsonObject } from './json.ts';
 
 const exampleHosts = { host: 'example.com', url: 'https://example.com/', name: 'example.com' } as const;
 

@@ -1,4 +1,4 @@
-import { scalarText, type JsonObject } from '../openapi/schemas.ts';
+import { scalarText, type JsonObject } from '../openapi/json.ts';
 
 interface Request {
   readonly method: string;

@@ -1,7 +1,7 @@
 import { failureCodes, problemTypes } from '@vantage/contract';
 
 import type { Links } from '../links.ts';
-import { scalarText, type JsonObject } from '../openapi/schemas.ts';
+import { scalarText, type JsonObject } from '../openapi/json.ts';
 import { curlExample } from './curl-example.ts';
 import { html, inline, prose, type Html } from './html.ts';
 import type { Page } from './page.ts';

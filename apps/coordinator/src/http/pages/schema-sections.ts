@@ -1,4 +1,4 @@
-import type { JsonObject } from '../openapi/schemas.ts';
+import type { JsonObject } from '../openapi/json.ts';
 import { html, prose, type Html } from './html.ts';
 import { fieldRows, rowTable, typeOf, type FieldRow } from './schema-table.ts';
 

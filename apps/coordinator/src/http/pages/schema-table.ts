@@ -1,4 +1,4 @@
-import { scalarText, type Json, type JsonObject } from '../openapi/schemas.ts';
+import { scalarText, type Json, type JsonObject } from '../openapi/json.ts';
 import { html, inline, type Html } from './html.ts';
 
 export interface FieldRow {

@@ -14,7 +14,7 @@ import {
   limitOf,
   notModified,
 } from './parts.ts';
-import { refTo, type JsonObject } from '../schemas.ts';
+import { refTo, type JsonObject } from '../json.ts';
 
 export function createCheckOperation(checkTypes: readonly AnyCheckType[], bucket: Bucket): JsonObject {
   return {

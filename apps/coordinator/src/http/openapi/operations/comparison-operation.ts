@@ -9,7 +9,7 @@ import {
   notModified,
   OTHER_EXAMPLE_ID,
 } from './parts.ts';
-import { refTo, type JsonObject } from '../schemas.ts';
+import { refTo, type JsonObject } from '../json.ts';
 
 export function showComparisonOperation(bucket: Bucket): JsonObject {
   return {

@@ -3,7 +3,7 @@ import { EVENT_HEARTBEAT_MS } from '@vantage/contract';
 import type { Bucket } from '../../limits/buckets.ts';
 import { headers } from '../answers.ts';
 import { checkIdParameter, checkProblemAnswers, eventStream, keyOf, lastEventParameter, limitOf } from './parts.ts';
-import { refTo, type JsonObject } from '../schemas.ts';
+import { refTo, type JsonObject } from '../json.ts';
 
 const description = `Server-Sent Events, for \`EventSource\` or any client that reads lines. First a \`probe\` event for each
 selected probe as it stands, then one whenever a probe has more to show or its final result, at most four a second for each, and at

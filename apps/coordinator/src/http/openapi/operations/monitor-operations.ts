@@ -4,7 +4,7 @@ import type { Bucket } from '../../limits/buckets.ts';
 import { headers, problemAnswers } from '../answers.ts';
 import { exampleMonitor } from '../example-values.ts';
 import { eventStream, ifNoneMatch, keyOf, keyProblems, lastEventParameter, limitOf, notModified } from './parts.ts';
-import { refTo, type JsonObject } from '../schemas.ts';
+import { refTo, type JsonObject } from '../json.ts';
 
 const metricsProblems: readonly ProblemType[] = [
   'invalid-http',

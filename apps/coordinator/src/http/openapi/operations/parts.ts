@@ -3,7 +3,7 @@ import { checkIdSchema, type KeyScope, type ProblemType } from '@vantage/contrac
 import type { Bucket } from '../../limits/buckets.ts';
 import { LAST_EVENT_PARAMETER } from '../../requests/query-parameters.ts';
 import { headers, problemAnswers } from '../answers.ts';
-import { toJson, type JsonObject } from '../schemas.ts';
+import { toJson, type JsonObject } from '../json.ts';
 
 export const EXAMPLE_ID = 'qPUXvL1sQx2rGJm0Zf7N4w';
 export const OTHER_EXAMPLE_ID = 'Zz1mB0hEQ2mW3l7n9rTzVg';

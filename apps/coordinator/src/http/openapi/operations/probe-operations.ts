@@ -1,7 +1,7 @@
 import type { Bucket } from '../../limits/buckets.ts';
 import { headers, problemAnswers } from '../answers.ts';
 import { ifNoneMatch, keyOf, keyProblems, limitOf, notModified } from './parts.ts';
-import { refTo, type JsonObject } from '../schemas.ts';
+import { refTo, type JsonObject } from '../json.ts';
 
 export function listProbesOperation(bucket: Bucket): JsonObject {
   return {

@@ -1,7 +1,7 @@
 import type { Bucket } from '../../limits/buckets.ts';
 import { headers, problemAnswers } from '../answers.ts';
 import { keyOf, keyProblems, limitOf } from './parts.ts';
-import type { JsonObject } from '../schemas.ts';
+import type { JsonObject } from '../json.ts';
 
 const query = (name: string, description: string, schema: JsonObject, required = false): JsonObject => ({
   name,

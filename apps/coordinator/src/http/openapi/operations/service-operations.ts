@@ -2,7 +2,7 @@ import { checkIdSchema, MONITOR_NAME_PATTERN, problemTypes } from '@vantage/cont
 
 import { headers, problemAnswers } from '../answers.ts';
 import { EXAMPLE_ID, ifNoneMatch, OTHER_EXAMPLE_ID } from './parts.ts';
-import { toJson, type JsonObject } from '../schemas.ts';
+import { toJson, type JsonObject } from '../json.ts';
 
 export function healthOperation(): JsonObject {
   return {

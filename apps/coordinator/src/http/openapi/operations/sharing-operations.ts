@@ -1,7 +1,7 @@
 import type { Bucket } from '../../limits/buckets.ts';
 import { headers, problemAnswers } from '../answers.ts';
 import { checkIdParameter, ifNoneMatch, keyOf, keyProblems, limitOf, notModified } from './parts.ts';
-import type { JsonObject } from '../schemas.ts';
+import type { JsonObject } from '../json.ts';
 
 export function showBadgeOperation(bucket: Bucket): JsonObject {
   return sharedOperation(bucket, 'showBadge', 'image/svg+xml', {
