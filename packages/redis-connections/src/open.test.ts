@@ -144,6 +144,35 @@ describe('connections to one server', () => {
     await server.stop();
   });
 
+  it.each<[string, (url: string) => Redis]>([
+    ['a coordinator', (url) => openFailFast({ url, name: 'test', log: silent })],
+    ['an agent', (url) => openPatient({ url, name: 'test', log: silent, resend: false, keyInUse: '{a}' })],
+  ])('leave a replica once a second, however often it refuses a write of %s', async (_, open) => {
+    const server = await startRedisServer({ executable });
+    const operator = await openOnce({ url: server.url, name: 'test' });
+    await operator.replicaof('127.0.0.1', '1');
+    const redis = open(server.url);
+    await untilReady(redis);
+    let closes = 0;
+    redis.on('close', () => (closes += 1));
+
+    const startedAt = performance.now();
+    const refusals = new Set<string>();
+    while (performance.now() - startedAt < 1_500) {
+      await redis.set('key', 'value').catch(({ message }: Error) => void refusals.add(message.split(' ')[0] ?? ''));
+      await sleep(5);
+    }
+    await operator.replicaof('NO', 'ONE');
+    while ((await redis.set('key', 'value').catch(() => undefined)) !== 'OK') await sleep(5);
+    const seconds = (performance.now() - startedAt) / 1_000;
+
+    expect(closes).toBeGreaterThan(0);
+    expect(closes).toBeLessThanOrEqual(1 + seconds);
+    expect(refusals).toContain('READONLY');
+    for (const one of [redis, operator]) one.disconnect();
+    await server.stop();
+  });
+
   it('fail at once for a program that does its work and ends', async () => {
     await expect(openOnce({ url: 'redis://127.0.0.1:1', name: 'test' })).rejects.toThrow('ECONNREFUSED');
   });

@@ -32,6 +32,9 @@ const PATIENT_CONNECT_TIMEOUT_MS = 3_000;
 
 const ONCE_WITHIN_MS = 10_000;
 
+/** Least time between two connections that are left because of a reply: a replica may be all that there is. */
+const LEAVE_AT_MOST_EVERY_MS = 1_000;
+
 const failFast = {
   enableOfflineQueue: false,
   maxRetriesPerRequest: 0,
@@ -40,7 +43,6 @@ const failFast = {
   commandTimeout: COMMAND_TIMEOUT_MS,
   socketTimeout: SOCKET_TIMEOUT_MS,
   connectTimeout: 2_000,
-  reconnectOnError: isDemoted,
 } satisfies Options;
 
 /** For a short-lived program: tolerates a short stall of the machine. */
@@ -57,7 +59,7 @@ export interface FailFastOptions extends OpenOptions {
  */
 export function openFailFast({ log, closing, replyWithinMs, ...options }: FailFastOptions): Redis {
   const patience = replyWithinMs === undefined ? {} : { commandTimeout: replyWithinMs, socketTimeout: replyWithinMs };
-  const connection = openAny(options, { ...failFast, ...patience });
+  const connection = openAny(options, { ...failFast, ...patience, reconnectOnError: leaveDemoted() });
   logOutages(connection, options.name, log, closing);
   keepConnected(connection);
   return connection;
@@ -65,7 +67,7 @@ export function openFailFast({ log, closing, replyWithinMs, ...options }: FailFa
 
 /** Like `openFailFast`, for subscriptions. On a cluster it uses any node, because messages are broadcast. */
 export function openSubscriber({ log, closing, ...options }: OpenOptions): Redis {
-  const connection = openConnection({ ...failFast, retryStrategy: soon }, options);
+  const connection = openConnection({ ...failFast, retryStrategy: soon, reconnectOnError: leaveDemoted() }, options);
   logOutages(connection, options.name, log, closing);
   keepConnected(connection);
   return connection;
@@ -125,7 +127,7 @@ export function openPatient({ log, closing, resend, keyInUse, ...options }: Pati
     socketTimeout: PATIENT_SOCKET_TIMEOUT_MS,
     connectTimeout: PATIENT_CONNECT_TIMEOUT_MS,
     retryStrategy: spread,
-    reconnectOnError: isDemoted,
+    reconnectOnError: leaveDemoted(),
     // HELLO and CLIENT SETNAME need permissions; RESP2 needs neither.
     protocol: 2,
     connectionName: undefined,
@@ -139,9 +141,19 @@ export function openPatient({ log, closing, resend, keyInUse, ...options }: Pati
   return connection;
 }
 
-/** True if the server is no longer the master, or no longer has the slot: a new connection finds the right one. */
-function isDemoted(error: Error): boolean {
-  return /^(READONLY|MOVED|MASTERDOWN|UNBLOCKED) /.test(error.message);
+/**
+ * Tells one connection to leave a server that is no longer the master, or no longer has the slot: a new connection
+ * finds the right one. The backoff starts again at each connection, so it does not bound how often.
+ */
+function leaveDemoted(): (error: Error) => boolean {
+  let leftAt = -Infinity;
+  return ({ message }) => {
+    if (!/^(READONLY|MOVED|MASTERDOWN|UNBLOCKED) /.test(message)) return false;
+    const now = performance.now();
+    if (now - leftAt < LEAVE_AT_MOST_EVERY_MS) return false;
+    leftAt = now;
+    return true;
+  };
 }
 
 /** From 50 ms, doubled up to 2 s; half of each pause is random, so that agents do not reconnect simultaneously. */
