@@ -40,9 +40,9 @@ export const MAX_SEND_LENGTH = 1_024;
 export const MAX_DIALOGUE_BYTES = 65_536;
 /**
  * Traffic of a TLS handshake and a dialogue, with the data that the target has sent by the time the connection is
- * closed.
+ * closed, and of a connection before it whose handshake needed other groups.
  */
-const DIALOGUE_TRAFFIC = { packets: 36, bytes: 128 * 1024 + 2 * MAX_DIALOGUE_BYTES };
+const DIALOGUE_TRAFFIC = { packets: 48, bytes: 128 * 1024 + 3 * MAX_DIALOGUE_BYTES };
 
 const expression = Type.String({ maxLength: MAX_EXPRESSION_LENGTH });
 

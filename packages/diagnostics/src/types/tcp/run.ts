@@ -1,9 +1,11 @@
 import { roundMs, singleFamily, type Failure, type ParamsOf, type Target } from '@vantage/contract';
 
 import { outcomeOf, timedOut } from '../../shared/classify-error.ts';
+import { NO_PARAMETERS } from '../../shared/error-codes.ts';
 import { connectPinned } from '../../sockets/connect.ts';
 import type { IcmpNotice } from '../../shared/icmp-contract.ts';
 import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
+import type { Groups } from '../../tls/certificate/trust-store.ts';
 import { ATTEMPT_TIMEOUT_MS, dialogueOf, timeoutOf, type tcp } from './contract.ts';
 import { compileDialogue, holdDialogue, NO_STEPS, type Dialogue, type DialogueEnd } from './dialogue.ts';
 
@@ -23,7 +25,7 @@ interface Attempt {
 
 /**
  * Performs handshakes with the pinned address one after another; each connection is reset at once without data. A
- * module's dialogue uses the first connection, which is then the only one.
+ * module's dialogue uses the first connection, which is then the only one, unless TLS needs post-quantum groups.
  */
 export async function runTcp(params: ParamsOf<Tcp>, context: DiagnosticContext<Tcp>): Promise<Outcome<Tcp>> {
   const { host, port, options } = params;
@@ -123,6 +125,7 @@ async function attempt(
   dialogue: Dialogue | undefined,
   timeoutMs: number,
   context: DiagnosticContext<Tcp>,
+  groups: Groups = 'usual',
 ): Promise<Attempt> {
   const connected = await connectPinned(target, port, context.signal, { timeoutMs, icmp: context });
   if (connected.ms === undefined) {
@@ -137,5 +140,10 @@ async function attempt(
   if (connected.socket === null) return { ...made, held: { failure: connected.failure, fields: NO_STEPS } };
   const onProgress = (fields: DialogueEnd['fields']): void =>
     context.emitPartial({ resolvedIp: target.address, port, state: 'open', attempts: [made.row], ...fields });
-  return { ...made, held: await holdDialogue(connected.socket, target, dialogue, { ...context, onProgress }) };
+  const held = await holdDialogue(connected.socket, target, dialogue, { ...context, groups, onProgress });
+  // The server agrees to no usual group, and may require a post-quantum one.
+  if (groups === 'usual' && held.failure?.message === NO_PARAMETERS) {
+    return attempt(target, port, dialogue, timeoutMs, context, 'with ML-KEM');
+  }
+  return { ...made, held };
 }

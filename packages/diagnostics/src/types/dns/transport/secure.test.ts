@@ -213,6 +213,17 @@ describeWithOpenssl(hasOpenssl ? 'over TLS' : 'over TLS (skipped: openssl is not
     expect(asked.failure?.message).toContain('TLSv1.1');
   });
 
+  it('a resolver that takes post-quantum groups alone gets a second connection', async () => {
+    const postQuantum = { ...leaf, ecdhCurve: 'X25519MLKEM768' };
+    const dot = opened(await startDnsOverTls(postQuantum, right));
+    const doh = opened(await startDnsOverHttps(postQuantum, right));
+
+    const overTls = await askTls(at(dot, NAME), prepared, trust, soon());
+    const overHttps = await askHttps(at(doh, NAME), prepared, trust, USER_AGENT, soon());
+
+    expect([overTls.failure, overHttps.failure]).toEqual([null, null]);
+  });
+
   it('a server that does not speak TLS is a failed handshake', async () => {
     const server = await startServer(createTcpServer((socket) => socket.write('220 mail.example ESMTP\r\n')));
     servers.push(server);

@@ -2,9 +2,10 @@ import type { TLSSocket } from 'node:tls';
 
 import type { Failure } from '@vantage/contract';
 
+import { NO_PARAMETERS } from '../../../shared/error-codes.ts';
 import { connectPinned } from '../../../sockets/connect.ts';
 import { tlsHandshake } from '../../../tls/handshake/handshake.ts';
-import type { TrustStore } from '../../../tls/certificate/trust-store.ts';
+import type { Groups, TrustStore } from '../../../tls/certificate/trust-store.ts';
 import { resolverFailure, type NameServer } from './exchange.ts';
 
 export type Secured = SecureChannel | { readonly socket: null; readonly failure: Failure };
@@ -27,9 +28,22 @@ const VERSIONS: ReadonlySet<string> = new Set(['TLSv1.2', 'TLSv1.3']);
 
 /**
  * Performs the TCP and TLS handshakes with a resolver. Its certificate must be valid for the given name or address
- * (strict privacy profile, RFC 8310 section 5); otherwise no query is sent.
+ * (strict privacy profile, RFC 8310 section 5); otherwise no query is sent. A resolver that agrees to no usual group
+ * gets a second connection, since it may require a post-quantum one.
  */
 export async function secure(
+  server: NameServer,
+  protocols: readonly string[],
+  trust: TrustStore,
+  signal: AbortSignal,
+): Promise<Secured> {
+  const secured = await connectBy('usual', server, protocols, trust, signal);
+  if (secured.failure?.message !== NO_PARAMETERS) return secured;
+  return connectBy('with ML-KEM', server, protocols, trust, signal);
+}
+
+async function connectBy(
+  groups: Groups,
   server: NameServer,
   protocols: readonly string[],
   trust: TrustStore,
@@ -38,7 +52,7 @@ export async function secure(
   const connected = await connectPinned(server.target, server.port, signal);
   if (connected.socket === null) return { socket: null, failure: resolverFailure(connected.failure) };
   const { host } = server.target;
-  const handshake = await tlsHandshake(connected.socket, { host, alpn: protocols, trust }, signal);
+  const handshake = await tlsHandshake(connected.socket, { host, alpn: protocols, trust, groups }, signal);
   if (handshake.socket === null) {
     connected.socket.destroy();
     return { socket: null, failure: resolverFailure(handshake.failure) };
