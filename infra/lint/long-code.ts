@@ -22,7 +22,6 @@ export const longFiles: readonly string[] = [
   'apps/web/test/showcase.ts',
   'infra/audit/hostile-inputs.ts',
   'infra/fuzz/requests.ts',
-  'packages/diagnostics/src/browser/screenshots.ts',
   'packages/diagnostics/src/http-client/http2/reader.ts',
   'packages/diagnostics/src/http-client/response-reader.ts',
   'packages/diagnostics/src/types/dns/contract.ts',

@@ -83,3 +83,13 @@ export function tooSlow(): Failure {
   const message = 'The page could not be shown in time.';
   return { code: 'timed_out', phase: 'response', source: 'target', message };
 }
+
+export function noBrowser(): Failure {
+  const message = 'The probe has no browser.';
+  return { code: 'capability_missing', phase: 'exec', source: 'probe', message };
+}
+
+export function busy(): Failure {
+  const message = 'The probe takes too many screenshots already.';
+  return { code: 'probe_busy', phase: 'exec', source: 'probe', message };
+}
