@@ -11,8 +11,8 @@ export interface Traffic {
 /** Traffic with a cost of 1. */
 export type TrafficUnit = Traffic;
 
-/** Unit of the client limit: with default options, a traceroute costs 2, a check of any other type 1. */
-export const CLIENT_UNIT: TrafficUnit = { packets: 144, bytes: 256 * 1024 };
+/** Unit of the client limit: a check of each type with default options costs 1, so that the limit counts requests. */
+export const CLIENT_UNIT: TrafficUnit = { packets: 192, bytes: 256 * 1024 };
 /** Unit of the target limits and of the per-probe network limits. */
 export const TARGET_UNIT: TrafficUnit = { packets: 48, bytes: 256 * 1024 };
 

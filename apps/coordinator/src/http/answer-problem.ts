@@ -5,8 +5,13 @@ import { exchangeOf } from './exchange.ts';
 import type { Links } from './links.ts';
 import { HttpProblem, PROBLEM_MEDIA_TYPE, problemDocument } from './problem.ts';
 
-/** `Retry-After` in seconds while the store is unavailable, the queues are full or the coordinator is overloaded. */
-export const RETRY_AFTER_SECONDS = 2;
+/**
+ * `Retry-After` while the store is unavailable, the queues are full or the coordinator is overloaded: 1 to 3 s at random,
+ * so that clients that were refused together do not return together.
+ */
+export function retryAfter(): { readonly 'Retry-After': string } {
+  return { 'Retry-After': String(1 + Math.floor(3 * Math.random())) };
+}
 
 /** The last handler: no route matched. */
 export const answerNotFound: RequestHandler = (_request, _response, next) => {
@@ -50,14 +55,14 @@ function toProblem(thrown: unknown): HttpProblem {
   if (thrown instanceof HttpProblem) return thrown;
   if (thrown instanceof StoreUnavailable) {
     return new HttpProblem('unavailable', `The store of the service ${faultOf(thrown)}. Nothing was accepted.`, {
-      headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
+      headers: retryAfter(),
       cause: thrown,
     });
   }
   if (thrown instanceof CheckEvicted) return new HttpProblem('check-evicted', thrown.message);
   if (thrown instanceof QueuesFull) {
     return new HttpProblem('unavailable', `${thrown.message} Nothing was accepted.`, {
-      headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
+      headers: retryAfter(),
       cause: thrown,
     });
   }

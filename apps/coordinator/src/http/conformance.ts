@@ -75,8 +75,9 @@ function headerFaults(
   faultsOf: FaultsOf,
 ): readonly string[] {
   const components = (root['components'] as JsonObject)['headers'] as JsonObject;
-  return Object.keys((documented['headers'] as JsonObject | undefined) ?? {}).flatMap((name) => {
-    const { required, schema = {} } = components[name] as JsonObject;
+  return Object.entries((documented['headers'] as JsonObject | undefined) ?? {}).flatMap(([name, header]) => {
+    const isReference = '$ref' in (header as JsonObject);
+    const { required, schema = {} } = (isReference ? components[name] : header) as JsonObject;
     const value = headers.get(name);
     if (value === null) return required === true ? [`header ${name} is missing`] : [];
     const typed = (schema as JsonObject)['type'] === 'integer' ? Number(value) : value;

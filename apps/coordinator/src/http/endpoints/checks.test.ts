@@ -168,7 +168,7 @@ describe('POST /check', () => {
     thrown = new Error('a secret of the inside');
     const broken = await ask('/check', post({ type: 'tcp', host: 'a.example', port: 1 }));
 
-    expect([away.status, away.headers.get('Retry-After')]).toEqual([503, '2']);
+    expect([away.status, away.headers.get('Retry-After')]).toEqual([503, expect.stringMatching(/^[123]$/)]);
     expect(away.text + broken.text).not.toMatch(/ECONNREFUSED|secret|at .*\.ts/);
     expect(broken.status).toBe(500);
     const { requestId } = broken.json as { readonly requestId: string };
@@ -193,7 +193,7 @@ describe('a request that has waited too long because the coordinator is overload
     const refused = await ask('/check', post({ type: 'tcp', host: 'a.example', port: 1 }));
     const unrelated = await ask('/probes');
 
-    expect([refused.status, refused.headers.get('Retry-After')]).toEqual([503, '2']);
+    expect([refused.status, refused.headers.get('Retry-After')]).toEqual([503, expect.stringMatching(/^[123]$/)]);
     expect(refused.json).toMatchObject({ detail: expect.stringMatching(/Nothing was accepted/) });
     expect(created).toEqual([]);
     expect(noteShed).toHaveBeenCalledTimes(1);

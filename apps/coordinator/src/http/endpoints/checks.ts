@@ -11,7 +11,7 @@ import {
   type IdempotencyRecord,
   type IdempotencyStore,
 } from '../../checks/create/idempotency-store.ts';
-import { RETRY_AFTER_SECONDS } from '../answer-problem.ts';
+import { retryAfter } from '../answer-problem.ts';
 import { apiKeyOf, callerOf } from '../caller.ts';
 import { exchangeOf } from '../exchange.ts';
 import { callerDigest } from '../limits/axes.ts';
@@ -117,9 +117,7 @@ function shed(checks: Checks): HttpProblem {
   return new HttpProblem(
     'unavailable',
     'More is requested of the service than it can answer in time. Nothing was accepted.',
-    {
-      headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
-    },
+    { headers: retryAfter() },
   );
 }
 

@@ -46,6 +46,21 @@ describe('the rate limits', () => {
     expect((await check({})).status).toBe(429);
   });
 
+  it.each([
+    { type: 'ping', host: 'a.example' },
+    { type: 'http', host: 'https://a.example/' },
+    { type: 'tcp', host: 'a.example', port: 1 },
+    { type: 'udp', host: 'a.example', port: 1 },
+    { type: 'dns', host: 'a.example' },
+    { type: 'traceroute', host: 'a.example' },
+    { type: 'info', host: 'a.example' },
+  ])('count a $type check without options as one request', async (body) => {
+    const { ask } = await start({ rateLimits: { ...highLimits, createCheck: 20 } });
+
+    const answer = await ask('/check', post(body));
+    expect([answer.status, answer.headers.get('RateLimit')]).toEqual([202, expect.stringMatching(/; r=19;/)]);
+  });
+
   it('admit a check that costs more than the limit into an empty window', async () => {
     const { ask } = await start({ rateLimits: { ...highLimits, createCheck: 5 } });
     const largest = { type: 'http', host: 'http://a.example/', options: { maxBodyBytes: 1_048_576 } };

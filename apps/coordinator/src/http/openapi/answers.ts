@@ -71,15 +71,22 @@ export function problemAnswers(types: readonly ProblemType[], limited: boolean):
   return Object.fromEntries(answers) as JsonObject;
 }
 
+const retryAfterInUse: JsonObject = {
+  description: 'Of `idempotency-key-in-use`: seconds to wait before the same request is sent again.',
+  schema: componentHeaders['Retry-After'].schema,
+};
+
 function problemAnswer(status: number, types: readonly ProblemType[], limited: boolean): JsonObject {
   // A malformed request, an internal error or an overload may be answered before the limit is counted.
   const afterLimit = limited && ![400, 500, 503].includes(status);
   const more: readonly HeaderName[] =
     status === 429 || status === 503 ? ['Retry-After'] : status === 401 ? ['WWW-Authenticate'] : [];
+  // Of the problems with this status only one has it.
+  const inUse = types.includes('idempotency-key-in-use') ? { 'Retry-After': retryAfterInUse } : {};
   const description = types.map((type) => `\`${type}\`: ${problemTypes[type].title}. ${problemTypes[type].help}`);
   return {
     description: description.join('\n\n'),
-    headers: headers(afterLimit, more),
+    headers: { ...headers(afterLimit, more), ...inUse },
     content: {
       [PROBLEM_MEDIA_TYPE]: {
         schema: refTo('Problem'),

@@ -88,6 +88,49 @@ describe('the OpenAPI document', () => {
     expect(Object.keys(components['schemas']!).filter((name) => !referred.has(name))).toEqual([]);
   });
 
+  it('has the answers to a key that is not valid, or that a coordinator has not read yet', async () => {
+    for (const found of [{ refused: 'unknown' }, 'unread'] as const) {
+      const keys = { find: () => found, look: async () => undefined };
+      const keyBed = await startHttpBed({ publicUrl: 'https://vantage.example/net', keys });
+      for (const [template, operations] of Object.entries(document['paths'] as Record<string, JsonObject>)) {
+        for (const [method, operation] of Object.entries(operations)) {
+          if (!('security' in (operation as JsonObject))) continue;
+          const path = template.replace('{name}', 'web').replaceAll(/\{\w+\}/g, 'qPUXvL1sQx2rGJm0Zf7N4w');
+          // Rejects if the document does not have the answer.
+          const sent = { method: method.toUpperCase(), headers: { Authorization: 'Bearer vtg_x' } };
+          const { status } = await keyBed.ask(path, sent);
+          expect([template, status]).toEqual([template, found === 'unread' ? 503 : 401]);
+        }
+      }
+      await keyBed.close();
+    }
+  });
+
+  it('has the header that tells how long an Idempotency-Key is in use', () => {
+    const { responses } = (document['paths'] as Record<string, Record<string, JsonObject>>)['/check']!['post']!;
+    const faultsOf = createConformance(document);
+    const body = JSON.stringify({
+      type: 'https://vantage.example/net/problems/idempotency-key-in-use',
+      title: 'A',
+      status: 409,
+      detail: 'A.',
+      instance: '/check',
+      requestId: '00000000-0000-0000-0000-000000000000',
+    });
+    const headers = {
+      'Content-Type': 'application/problem+json',
+      'X-Request-Id': '00000000-0000-0000-0000-000000000000',
+      RateLimit: '"create-check"; r=1; t=1',
+      'RateLimit-Policy': '"create-check"; q=20; w=60',
+    };
+    const answer = { method: 'POST', path: '/check', status: 409, body };
+
+    expect((responses as Record<string, JsonObject>)['409']!['headers']).toHaveProperty('Retry-After');
+    expect(faultsOf({ ...answer, headers: new Headers(headers) })).toEqual([]);
+    expect(faultsOf({ ...answer, headers: new Headers({ ...headers, 'Retry-After': '2' }) })).toEqual([]);
+    expect(faultsOf({ ...answer, headers: new Headers({ ...headers, 'Retry-After': 'soon' }) })).not.toEqual([]);
+  });
+
   it.each(types.map((checkType) => [checkType.type, checkType] as const))(
     'says of a %s request and result what validates them',
     (type, checkType) => {

@@ -74,7 +74,10 @@ const description = `Runs network diagnostics from several probes at once and re
 
 The API is public; but for scrapes, and to make and remove monitors, it needs no credentials. The rate limits count addresses. An API key, sent as \`Authorization: Bearer vtg_…\`,
 has its own limits, and its scopes say what it may do. Durations are milliseconds from a monotonic clock, times of day ISO 8601 UTC. \`null\` means looked for and not there; an absent field
-was not asked for or does not apply. Errors are problem documents (RFC 9457).`;
+was not asked for or does not apply. Errors are problem documents (RFC 9457).
+
+A \`GET\` is also answered as \`HEAD\`, and each path as \`OPTIONS\` (CORS). Any request may get these, which no operation names: 404 (no such path), 405 (a method that the path
+does not have, with \`Allow\`), 408 (it did not arrive in time) and 431 (its head is larger than 8 KiB).`;
 
 const apiKeyScheme = {
   type: 'http',

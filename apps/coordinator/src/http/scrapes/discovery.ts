@@ -33,6 +33,7 @@ function discoverTargets({ modules, access, probes, links, limit }: TargetDiscov
     path: '/sd',
     method: 'GET',
     scope: 'read',
+    countRefused: limit,
     limit: withAccess(limit, access),
     answer: async (request, response) => {
       const query = queryOf(request);
@@ -76,6 +77,7 @@ function discoverAgents({ access, probes, limit }: TargetDiscoveryOptions): Endp
     path: '/sd/agents',
     method: 'GET',
     scope: 'read',
+    countRefused: limit,
     limit: withAccess(limit, access),
     answer: async (request, response) => {
       const errors = parameterFaults(queryOf(request), { once: [], repeated: [] });

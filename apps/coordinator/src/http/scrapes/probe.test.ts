@@ -370,6 +370,20 @@ describe('GET /probe', () => {
     expect(created).toEqual([]);
   });
 
+  it.each([['/probe?target=a.example&module=icmp'], ['/sd'], ['/sd/agents']])(
+    'says of %s that a key is not valid, or not known yet, not that there is none',
+    async (path) => {
+      let found: unknown = { refused: 'expired' };
+      const keys = { find: () => found as never, look: async () => undefined };
+      const { ask } = await start({ scrapeNetworks: [], keys });
+      const headers = { Authorization: 'Bearer vtg_x' };
+      const expired = await ask(path, { headers });
+      expect([expired.status, expired.headers.get('WWW-Authenticate')]).toEqual([401, expect.any(String)]);
+      found = 'unread';
+      expect((await ask(path, { headers })).status).toBe(503);
+    },
+  );
+
   it('lets a key with the scope scrape from anywhere', async () => {
     const key = { id: 'k', name: 'grafana', scopes: ['check'], limit: 600, allow: [], expiresAt: null } as never;
     const keys = { find: () => ({ key }), look: async () => undefined };

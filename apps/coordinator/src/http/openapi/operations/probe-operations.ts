@@ -66,7 +66,10 @@ export function showCallerOperation(bucket: Bucket): JsonObject {
         headers: headers(true, ['Cache-Control']),
         content: { 'application/json': { schema: refTo('Me') } },
       },
-      ...problemAnswers(['invalid-request', 'invalid-http', ...keyProblems, 'rate-limited', 'internal-error'], true),
+      ...problemAnswers(
+        ['invalid-request', 'invalid-http', ...keyProblems, 'rate-limited', 'internal-error', 'unavailable'],
+        true,
+      ),
     },
   };
 }
