@@ -80,7 +80,7 @@ describe('GET /check/:id/events', () => {
       [1, 'probe', 'fra-1', 'half'],
       [2, 'probe', 'fra-1', 'one'],
       [3, 'probe', 'nyc-1', 'two'],
-      [4, 'completed', undefined, undefined],
+      [1_000_004, 'completed', undefined, undefined],
     ]);
     expect(events[2]!.data.result).toEqual({ result: 'pending', said: 'half', country: 'Nowhere' });
     expect(events.at(-1)!.data).toEqual(JSON.parse(JSON.stringify(await bed.read(id))));
@@ -166,6 +166,29 @@ describe('GET /check/:id/events', () => {
 
     const probes = reader.events().map(({ data, name }) => data.probe ?? name);
     expect(probes).toEqual([...expected, 'nyc-1', 'completed']);
+  });
+
+  it('ends with the completed check for a client that has events which Redis has lost', async () => {
+    const id = await start(['fra-1', 'nyc-1']);
+    const key = redisKeys.check(id);
+    const saved = await bed.redis.dumpBuffer(key);
+    const before = await follow(here, id);
+    for (const said of ['a', 'b', 'c']) {
+      await report(bed.redis, 'fra-1', id, { said }, { kind: 'partial' });
+      await before.event(isOf('fra-1', said));
+    }
+    const { id: last } = before.events().at(-1)!;
+    before.close();
+    // As Redis does after a crash: its last writes are gone, and versions are given again.
+    await bed.redis.restore(key, 0, saved, 'REPLACE');
+    await report(bed.redis, 'fra-1', id, success('one'));
+    await report(bed.redis, 'nyc-1', id, success('two'));
+    await bed.read(id, PATIENT_MS);
+    expect(Number(await bed.redis.hget(key, 'v'))).toBe(last);
+
+    const reader = await follow(there, id, { 'Last-Event-ID': String(last) });
+    await reader.ended;
+    expect([reader.status, reader.events().at(-1)?.name]).toEqual([200, 'completed']);
   });
 
   it('names the picture of a check and never carries it', async () => {

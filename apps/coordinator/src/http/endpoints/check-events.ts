@@ -4,7 +4,7 @@ import type { Request } from 'express';
 import type { Followers } from '../../checks/read/followers.ts';
 import type { LiveCheck, LiveChecks } from '../../checks/read/live-check.ts';
 import { callerOf } from '../caller.ts';
-import { createEventFrames } from '../events/event-frames.ts';
+import { completedId, createEventFrames } from '../events/event-frames.ts';
 import { sendEvents, streamHeaders, type Sending, type StreamTimes } from '../events/send-events.ts';
 import { sendWhole, wholeOf } from '../events/send-whole.ts';
 import type { StreamPlaces } from '../events/stream-places.ts';
@@ -56,9 +56,11 @@ export function followCheck(options: CheckEventsOptions): Endpoint {
       });
       // During the read the client may have left, or a 503 was sent because Redis took too long.
       if (response.destroyed || response.headersSent) return followed.close();
-      const after = lastEventId(request, followed.version());
       const completion = followed.completion();
-      const knowsAll = completion !== undefined && after >= completion.version;
+      const last = lastEventId(request);
+      const knowsAll = completion !== undefined && last === completedId(completion);
+      // An id above the version: Redis has lost data.
+      const after = last > followed.version() ? -1 : last;
       if (request.method === 'HEAD' || knowsAll) {
         followed.close();
         leave();
@@ -106,9 +108,8 @@ async function follow(live: LiveChecks, id: string, onChange: () => void): Promi
   throw new HttpProblem('check-not-found', NO_SUCH_CHECK);
 }
 
-/** The version in `Last-Event-ID`; -1 without a valid one, and for one above that of the check: Redis has lost data. */
-function lastEventId(request: Request, version: number): number {
+/** The number in `Last-Event-ID`; -1 without a valid one. */
+function lastEventId(request: Request): number {
   const id = lastEventIdOf(request);
-  const known = id !== undefined && /^\d{1,15}$/.test(id) ? Number(id) : -1;
-  return known > version ? -1 : known;
+  return id !== undefined && /^\d{1,15}$/.test(id) ? Number(id) : -1;
 }

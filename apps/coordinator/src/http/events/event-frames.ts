@@ -3,6 +3,14 @@ import type { EventName } from '@vantage/contract';
 import type { Completion } from '../../checks/read/live-check.ts';
 import type { ProbeState } from '../../checks/store/probe-state.ts';
 
+/**
+ * Id of the event `completed`: above that of every `probe` event. If Redis loses its last writes, versions are given
+ * again, and that of the completion may be one that a client has from a lost state.
+ */
+export function completedId({ version }: Pick<Completion, 'version'>): number {
+  return 1_000_000 + version;
+}
+
 /** Encoded events of checks, each shared by all streams that send it. */
 export interface EventFrames {
   readonly probe: (id: string, state: ProbeState) => Buffer;
@@ -30,9 +38,13 @@ export function createEventFrames(pathOfPicture: (id: string) => string): EventF
       }),
     completed: (completion) =>
       once(completion, () => {
-        const { version, check, states } = completion;
+        const { check, states } = completion;
         const results = states.map((state) => `${JSON.stringify(state.probe)}:${resultOf(check.testId, state)}`);
-        return frame(version, 'completed', `${JSON.stringify(check).slice(0, -1)},"results":{${results.join(',')}}}`);
+        return frame(
+          completedId(completion),
+          'completed',
+          `${JSON.stringify(check).slice(0, -1)},"results":{${results.join(',')}}}`,
+        );
       }),
   };
 }

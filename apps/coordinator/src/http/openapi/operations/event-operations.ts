@@ -9,7 +9,7 @@ const description = `Server-Sent Events, for \`EventSource\` or any client that 
 selected probe as it stands, then one whenever a probe has more to show or its final result, at most four a second for each, and at
 the end one \`completed\` event with the whole check; then the stream ends.
 
-The id of an event is a version that counts up per check. \`Last-Event-ID\` resumes: every probe whose state is newer is sent, and
+The id of an event is a version that counts up per check, that of \`completed\` 1,000,000 above it. \`Last-Event-ID\` resumes: every probe whose state is newer is sent, and
 states that are overtaken are not. A comment comes every ${EVENT_HEARTBEAT_MS / 1_000} seconds in which nothing else does. A
 stream that ends without \`completed\` should be resumed, after the time in \`retry\`. The screenshot is never inline:
 \`screenshotUrl\` says where it is.`;
