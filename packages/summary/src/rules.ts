@@ -164,7 +164,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   certificate_fails_on_some: degrading(
     ['warning'],
-    'http: one of the six above, or no handshake, for some probes, and an authorized certificate for others, at the same host.',
+    'http: one of the six above, or no handshake, for some probes, and an authorized certificate for others, at the same host. If these were shown the same certificates, the text names the authorities that the probes trust as the cause.',
   ),
   certificate_differs: rule(
     ['warning', 'info'],
@@ -182,11 +182,11 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   http_redirects_elsewhere: rule(
     ['info'],
-    'http: the Location of a 3xx answer names another host; a leading `www.` makes no other one. Of followed redirects if they led some of the probes with an answer to another host; if all, the headline says so.',
+    'http: the Location of a redirect (301, 302, 303, 307 or 308) names another host; a leading `www.` makes no other one. Of followed redirects if they led some of the probes with an answer to another host; if all, the headline says so.',
   ),
   http_redirects_unencrypted: rule(
     ['warning'],
-    'http: the Location of a 3xx answer to an https URL, of a followed redirect too, is an http URL. It does not degrade: browsers follow it.',
+    'http: the Location of a redirect of an https URL, of a followed redirect too, is an http URL. It does not degrade: browsers follow it.',
   ),
   http_redirects_differ: rule(
     ['info'],

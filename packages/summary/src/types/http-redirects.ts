@@ -5,6 +5,9 @@ import { listed, naming, shown, tally, unique } from '../words.ts';
 
 type HttpResult = ProbeResult<SparseResultOf<'http'>>;
 
+/** Statuses whose Location clients follow: those of 300, 304 and 305 lead browsers nowhere. */
+const REDIRECTING: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
 /** Absolute redirect target of a response; undefined if it does not redirect. */
 export function redirectOf({ result }: HttpResult): readonly string[] | undefined {
   const target = redirectUrl(result);
@@ -16,8 +19,8 @@ function redirectUrl({
   url,
   statusCode,
 }: Pick<SparseResultOf<'http'>, 'location' | 'url' | 'statusCode'>): URL | undefined {
-  if (location === null || location === undefined || location === '' || statusCode === undefined) return undefined;
-  if (statusCode < 300 || statusCode >= 400) return undefined;
+  if (location === null || location === undefined || location === '') return undefined;
+  if (statusCode === undefined || !REDIRECTING.has(statusCode)) return undefined;
   return URL.parse(location, url ?? undefined) ?? undefined;
 }
 

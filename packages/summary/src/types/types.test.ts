@@ -502,6 +502,35 @@ describe('an http check', () => {
     });
   });
 
+  it.each<[string, Partial<NonNullable<SparseResultOf<'http'>['tls']>>, RegExp]>([
+    ['the same certificates', {}, /with the same certificates: the probes trust different authorities/],
+    ['one certificate less', { sentCertificates: 1 }, /perhaps a server that was left out of a change/],
+    ['another certificate', { chain: tls('02').chain }, /perhaps a server that was left out of a change/],
+    ['the same, with a revoking OCSP response', { authorizationError: 'tls_revoked' }, /perhaps a server/],
+  ])('lays a refusal by some to the right cause after %s', (_reason, fields, expected) => {
+    const unknown = { authorized: false, authorizationError: 'tls_unknown_issuer' } as const;
+    const refusedTls = { ...tls('01', { ...unknown, sentCertificates: 2 }), ...fields };
+    const refusal = bad(
+      refusedTls.authorizationError!,
+      { url: 'https://example.com/', tls: refusedTls },
+      { phase: 'tls' },
+    );
+    const summary = summaryOf('http', {
+      'fra-1': refusal,
+      'ber-1': http(200, { tls: tls('01', { sentCertificates: 2 }) }),
+    });
+
+    expect(textOf(summary, 'certificate_fails_on_some')).toMatch(expected);
+  });
+
+  it('names no host of a certificate that its alternative names do not have', () => {
+    const summary = summaryOf('http', { 'fra-1': refused('tls_hostname_mismatch') });
+
+    expect(textOf(summary, 'certificate_hostname_mismatch')).toBe(
+      'The certificate is refused: it is not for this host (fra-1). It names example.com, issued by Example CA.',
+    );
+  });
+
   it('says that a network, and not the target, answers with status 511', () => {
     const summary = summaryOf('http', { 'fra-1': http(511), ...each('ber-1 par-1', http(200)) });
 
@@ -547,7 +576,7 @@ describe('an http check', () => {
     const soon = summaryOf('http', { 'fra-1': http(200, { tls: tls('1', { daysLeft: 1 }) }) });
 
     expect(textOf(expired, 'certificate_expired')).toBe(
-      'The certificate is refused: it has expired (fra-1). It is for example.com, issued by Example CA, valid until 2026-01-01.',
+      'The certificate is refused: it has expired (fra-1). It names example.com, issued by Example CA, valid until 2026-01-01.',
     );
     expect(textOf(soon, 'certificate_expires_soon')).toBe('The certificate that fra-1 saw expires in one day.');
     const issuerEnds = { name: 'Intermediate 1', validUntil: '2026-01-04T12:00:00.000Z', daysLeft: 3 };

@@ -279,6 +279,13 @@ export const webCases: FindingCases = {
         'a Location with 200 is no redirect',
         summaryOf('http', { 'fra-1': http(200, { location: 'https://other.example/' }) }),
       ],
+      ...[300, 304, 305].map(
+        (status) =>
+          [
+            `nor one with ${status}, which browsers do not follow`,
+            summaryOf('http', { 'fra-1': http(status, { location: 'https://other.example/' }) }),
+          ] as const,
+      ),
     ],
   },
   http_redirects_unencrypted: {

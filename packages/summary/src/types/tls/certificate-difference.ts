@@ -42,10 +42,21 @@ const OF_TRUST: ReadonlySet<string> = new Set([
   'tls_untrusted',
 ]);
 
-function isIssuerUnproved({ result: { tls } }: HttpResult): boolean {
+/** True if the chain of a probe does not prove the issuer of the certificate. */
+export function isIssuerUnproved({ result: { tls } }: HttpResult): boolean {
   return [tls?.authorizationError, ...(tls?.faults ?? []).map(({ code }) => code)].some(
     (code) => typeof code === 'string' && OF_TRUST.has(code),
   );
+}
+
+/** True if two probes were shown the same certificates, as far as a chain that ends at no root tells. */
+export function sawTheSame(
+  { result: { tls: refused } }: HttpResult,
+  { result: { tls: accepted } }: HttpResult,
+): boolean {
+  const [chain, other] = [refused?.chain ?? [], accepted?.chain ?? []];
+  const isSame = chain.every(({ fingerprint256 }, index) => other[index]?.fingerprint256 === fingerprint256);
+  return chain.length > 0 && isSame && refused?.sentCertificates === accepted?.sentCertificates;
 }
 
 export function leafOf({

@@ -7,7 +7,13 @@ import { certificatePhrase } from '../../reasons.ts';
 import { groupBy, type ProbeResult, type SparseResultOf } from '../../probe-result.ts';
 import { redirectPlace } from '../../redirected.ts';
 import { hasWrongClock } from '../../clock.ts';
-import { findDifferentCertificates, leafOf, redirectedHostOf } from './certificate-difference.ts';
+import {
+  findDifferentCertificates,
+  isIssuerUnproved,
+  leafOf,
+  redirectedHostOf,
+  sawTheSame,
+} from './certificate-difference.ts';
 import { findExpiry } from './certificate-expiry.ts';
 import { insideSentence, countOf, listed, naming, shown, tally, unique } from '../../words.ts';
 
@@ -139,7 +145,7 @@ function details(probeResults: readonly HttpResult[]): string {
   });
   return told.length === 0
     ? ''
-    : ` It is for ${listed(
+    : ` It names ${listed(
         told.map(([text]) => text),
         2,
       )}.`;
@@ -157,9 +163,11 @@ function partlyByHost(faulty: readonly HttpResult[], accepted: readonly HttpResu
 
 function partly(faulty: readonly HttpResult[], accepted: readonly HttpResult[]): readonly FindingDraft[] {
   if (faulty.length === 0 || accepted.length === 0) return [];
-  const text =
-    `TLS fails for ${naming(faulty)} and works for ${naming(accepted)}: perhaps a server that was left out of a change, ` +
-    'or something on the way that answers in the target’s place.';
+  const isByTrust = faulty.every((one) => isIssuerUnproved(one) && accepted.some((other) => sawTheSame(one, other)));
+  const cause = isByTrust
+    ? ', with the same certificates: the probes trust different authorities, by their releases or their CA_FILE.'
+    : ': perhaps a server that was left out of a change, or something on the way that answers in the target’s place.';
+  const text = `TLS fails for ${naming(faulty)} and works for ${naming(accepted)}${cause}`;
   return [
     buildFinding(
       'certificate_fails_on_some',
