@@ -22,6 +22,8 @@ describe('the configuration of the coordinator', () => {
   it.each([
     ['a number of proxies', '2', 2],
     ['addresses and networks', '10.0.0.0/8, ::1', ['10.0.0.0/8', '::1']],
+    ['everything', '0.0.0.0/0, ::/0', ['0.0.0.0/0', '::/0']],
+    ['networks in another notation', '2001:DB8:0::/48', ['2001:DB8:0::/48']],
   ])('takes %s to trust', (_reason, text, trustedProxies) => {
     expect(readConfig({ ...least, TRUSTED_PROXIES: text })).toMatchObject({ trustedProxies });
   });
@@ -31,6 +33,9 @@ describe('the configuration of the coordinator', () => {
     ['a name to be trusted', { TRUSTED_PROXIES: 'loopback' }],
     ['an empty list to be trusted', { TRUSTED_PROXIES: ',' }],
     ['no proxy to be trusted', { TRUSTED_PROXIES: '0' }],
+    ['a network with bits beyond its length to be trusted', { TRUSTED_PROXIES: '10.0.0.1/8' }],
+    ['such a network for scrapes', { SCRAPE_NETWORKS: '192.0.2.0/24, 2001:db8::1/64' }],
+    ['two costs of one check type', { RATE_LIMIT_COSTS: 'ping=1,dns=2,ping=3' }],
     ['a network with too long a prefix', { TARGET_ALLOW: '10.0.0.0/33' }],
     ['no limit', { RATE_LIMIT_CHECK: '0' }],
     ['a public address that is none', { PUBLIC_URL: 'vantage.example' }],

@@ -45,6 +45,16 @@ const typeCost: VariableKind<readonly [type: string, cost: number]> = {
   },
 };
 
+const typeCosts: VariableKind<ReadonlyMap<string, number>> = {
+  name: list(typeCost).name,
+  parse: (value) => {
+    const entries = list(typeCost).parse(value);
+    const costs = new Map(entries);
+    if (costs.size < entries.length) throw new Error('must have each check type once');
+    return costs;
+  },
+};
+
 const ownPaths: ReadonlySet<string> = new Set([
   'check',
   'probes',
@@ -242,7 +252,7 @@ export const settings = {
   }),
   targetCosts: setting({
     env: 'RATE_LIMIT_COSTS',
-    kind: list(typeCost),
+    kind: typeCosts,
     default: '',
     description: 'Minimum cost of a probe run of a check type in `RATE_LIMIT_TARGET`, as `type=cost`.',
   }),

@@ -45,7 +45,7 @@ export function edgeSettings(config: Config): EdgeSettings {
       target: config.targetLimit,
       targetPorts: config.targetPortsLimit,
       clientTargets: config.clientTargetsLimit,
-      costs: new Map(config.targetCosts),
+      costs: config.targetCosts,
     },
   };
 }

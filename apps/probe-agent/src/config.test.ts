@@ -41,6 +41,7 @@ describe('the configuration of the agent', () => {
     ['a database that its user may not choose', 'REDIS_URL', 'redis://127.0.0.1/1'],
     ['no concurrency', 'CONCURRENCY', '0'],
     ['a check type that does not exist', 'CHECK_TYPES', 'tcp,telepathy'],
+    ['no check type', 'CHECK_TYPES', ' , '],
     ['a range with bits beyond its length', 'TARGET_ALLOW', '10.0.0.1/8'],
     ['an odd address', 'TARGET_ALLOW', '0x7f.1/8'],
     ['a switch that is neither on nor off', 'TARGET_ALLOW_LINK_LOCAL_AND_METADATA_I_KNOW_WHAT_THIS_MEANS', 'yes'],

@@ -32,6 +32,15 @@ const probeId: VariableKind<string> = {
   },
 };
 
+const offeredTypes: VariableKind<readonly (typeof checkTypeNames)[number][]> = {
+  name: list(oneOf(checkTypeNames)).name,
+  parse: (value) => {
+    const types = list(oneOf(checkTypeNames)).parse(value);
+    if (types.length === 0) throw new Error('must name a check type');
+    return types;
+  },
+};
+
 /** Settings of measurements, shared by jobs and `vantage-agent run`. */
 export const measuringSettings = {
   targetAllow: setting({
@@ -222,7 +231,7 @@ export const settings = {
   }),
   checkTypes: setting({
     env: 'CHECK_TYPES',
-    kind: list(oneOf(checkTypeNames)),
+    kind: offeredTypes,
     default: checkTypeNames.join(','),
     description: 'Check types to offer. A listed type that cannot run on this machine makes the probe degraded.',
   }),
