@@ -22,8 +22,6 @@ export const longFiles: readonly string[] = [
   'apps/web/test/showcase.ts',
   'infra/audit/hostile-inputs.ts',
   'infra/fuzz/requests.ts',
-  'packages/diagnostics/src/http-client/http2/reader.ts',
-  'packages/diagnostics/src/http-client/response-reader.ts',
   'packages/diagnostics/src/types/dns/contract.ts',
   'packages/diagnostics/src/types/dns/trace.ts',
   'packages/diagnostics/src/types/http/contract.ts',

@@ -1,7 +1,7 @@
 import type { Failure, FailurePhase } from '@vantage/contract';
 
 import type { DeviationCode } from './deviations.ts';
-import type { PeerError } from './http2/reader.ts';
+import type { PeerError } from './http2/peer-error.ts';
 import type { Body } from './response-body.ts';
 import type { Head } from './response-head.ts';
 

@@ -2,6 +2,8 @@
 export const MAX_BODY_BYTES = 1024 * 1024;
 /** Limit of the body of a followed redirect. */
 export const MAX_REDIRECT_BODY_BYTES = 16 * 1024;
+/** Limit of a head, for each interim response separately, and of the trailers. */
+export const MAX_HEAD_BYTES = 48 * 1024;
 /** Limit of the number of stored headers of a response. */
 export const MAX_KEPT_HEADERS = 100;
 /** Limit of the stored headers of a response, bytes of names and values together. */

@@ -93,6 +93,9 @@ export const deviationRules = {
 
 export type DeviationCode = keyof typeof deviationRules;
 
+/** Called for each deviation of a response. */
+export type Deviates = (code: DeviationCode) => void;
+
 export const deviationCodes = Object.keys(deviationRules) as DeviationCode[];
 
 /** Headers that are a deviation if their values differ: that may be a sign of response splitting. */

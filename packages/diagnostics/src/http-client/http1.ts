@@ -4,7 +4,8 @@ import { classifyError, connectionClosed, headTooLarge } from '../shared/classif
 import { fault } from './read-response.ts';
 import type { AnswerSink, Sending } from './answer.ts';
 import type { Request } from './request.ts';
-import { Http1Reader, type ResponseFault } from './response-reader.ts';
+import { Http1Reader } from './http1/reader.ts';
+import type { ResponseFault } from './http1/sink.ts';
 
 /**
  * Sends an HTTP/1.1 request over a connected socket, and owns it from then on. Node's parser is not used: it rejects

@@ -7,14 +7,15 @@ import {
   headTooLarge,
   HTTP_1_1_REQUIRED,
 } from '../shared/classify-error.ts';
+import { MAX_HEAD_BYTES } from './bounds.ts';
 import { encodeHpack } from './http2/hpack.ts';
 import { STREAM } from './http2/frame-faults.ts';
 import { flags, frameTypes, MAX_FRAME_BYTES, uint32, writeFrame } from './http2/frames.ts';
-import { MAX_PADDING_BYTES, Http2Reader, type Http2Fault, type PeerError } from './http2/reader.ts';
+import type { PeerError } from './http2/peer-error.ts';
+import { MAX_PADDING_BYTES, Http2Reader, type Http2Fault } from './http2/reader.ts';
 import { fault } from './read-response.ts';
 import type { AnswerSink, Sending } from './answer.ts';
 import type { Request } from './request.ts';
-import { MAX_HEAD_BYTES } from './response-reader.ts';
 
 /**
  * Sends an HTTP/2 request over a connected socket and owns it from then on: after ALPN, or with prior knowledge on a

@@ -5,7 +5,7 @@ import { MAX_RECEIVED_BEFORE_HEAD, mostReceived } from './bounds.ts';
 import { SINGLE_HEADERS, type DeviationCode } from './deviations.ts';
 import { readBody, type BodyReader } from './response-body.ts';
 import { headerOf, headersOf, type Head } from './response-head.ts';
-import type { PeerError } from './http2/reader.ts';
+import type { PeerError } from './http2/peer-error.ts';
 import type { Answer, AnswerSink, HeadSeen, ReceiveBounds, Sending } from './answer.ts';
 
 /** Amount that TLS buffers before it delivers data. */

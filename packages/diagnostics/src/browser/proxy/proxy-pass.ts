@@ -6,7 +6,8 @@ import type { Failure } from '@vantage/contract';
 import { classifyError, connectionClosed, headTooLarge } from '../../shared/classify-error.ts';
 import type { Head } from '../../http-client/response-head.ts';
 import { fault } from '../../http-client/read-response.ts';
-import { Http1Reader, type ResponseFault } from '../../http-client/response-reader.ts';
+import { Http1Reader } from '../../http-client/http1/reader.ts';
+import type { ResponseFault } from '../../http-client/http1/sink.ts';
 import { validateHeaderName, validateHeaderValue } from './node-http.ts';
 import { portOf, type Ledger } from './proxy-ledger.ts';
 

@@ -14,28 +14,6 @@ export const frameTypes = {
 
 export const flags = { endStream: 0x1, ack: 0x1, endHeaders: 0x4, padded: 0x8, priority: 0x20 } as const;
 
-/** Names of the error codes (RFC 9113 section 7). */
-const errorNames = [
-  'NO_ERROR',
-  'PROTOCOL_ERROR',
-  'INTERNAL_ERROR',
-  'FLOW_CONTROL_ERROR',
-  'SETTINGS_TIMEOUT',
-  'STREAM_CLOSED',
-  'FRAME_SIZE_ERROR',
-  'REFUSED_STREAM',
-  'CANCEL',
-  'COMPRESSION_ERROR',
-  'CONNECT_ERROR',
-  'ENHANCE_YOUR_CALM',
-  'INADEQUATE_SECURITY',
-  'HTTP_1_1_REQUIRED',
-] as const;
-
-export function errorName(code: number): string {
-  return errorNames[code] ?? `0x${code.toString(16)}`;
-}
-
 export interface Http2Frame {
   readonly type: number;
   readonly flags: number;

@@ -1,7 +1,8 @@
 import type { Head } from '../response-head.ts';
-import type { Deviates } from '../head-lines.ts';
+import type { Deviates } from '../deviations.ts';
 
-type Fields = readonly (readonly [name: string, value: string])[];
+/** Decoded header fields. */
+export type Fields = readonly (readonly [name: string, value: string])[];
 
 export type Http2Head =
   | { readonly head: Head; readonly fault: null }

@@ -1,21 +1,10 @@
+import type { Deviates } from '../deviations.ts';
 import type { Head } from '../response-head.ts';
-import type { Deviates } from '../head-lines.ts';
-import { hpackDecoder } from './hpack.ts';
 import { frameFault, STREAM } from './frame-faults.ts';
-import { contentOf, errorName, flags, frameReader, frameTypes, uint32, writeFrame, type Http2Frame } from './frames.ts';
-import { fieldFault, readHttp2Head } from './head.ts';
-import { MAX_HEAD_BYTES } from '../response-reader.ts';
-
-/** The error that the peer gave for its end of a stream or of the connection. */
-export interface PeerError {
-  readonly frame: 'RST_STREAM' | 'GOAWAY';
-  readonly code: number;
-  readonly name: string;
-  /** Debug data of GOAWAY, one character per byte. */
-  readonly debug: string | null;
-  /** True for REFUSED_STREAM, and for NO_ERROR in a GOAWAY that leaves the request out: it may be repeated. */
-  readonly isUnprocessed: boolean;
-}
+import { contentOf, flags, frameReader, frameTypes, uint32, writeFrame, type Http2Frame } from './frames.ts';
+import { fieldFault, readHttp2Head, type Fields } from './head.ts';
+import { HeaderBlocks } from './header-block.ts';
+import { readGoaway, readReset, type PeerError } from './peer-error.ts';
 
 /** Why an HTTP/2 response cannot be read further. */
 export type Http2Fault =
@@ -39,15 +28,11 @@ export interface Http2Sink {
   readonly reply: (frame: Buffer) => void;
 }
 
-/** Error codes (RFC 9113 section 7). */
-const [NO_ERROR, REFUSED_STREAM] = [0, 7];
 /**
  * Space for padding in the flow-control windows; whenever half of it has arrived, they are extended by as much (RFC
  * 9113 section 6.1).
  */
 export const MAX_PADDING_BYTES = 4_096;
-/** Maximum frames of a head, many more than `MAX_HEAD_BYTES` need: it bounds empty ones. */
-const MAX_CONTINUATIONS = 64;
 /** Maximum replies to SETTINGS and PING; a flood of them is ended by the bound on received bytes. */
 const MAX_REPLIES = 1_000;
 
@@ -58,13 +43,12 @@ const MAX_REPLIES = 1_000;
 export class Http2Reader {
   private readonly method: string;
   private readonly sink: Http2Sink;
-  private readonly decode = hpackDecoder(MAX_HEAD_BYTES);
+  private readonly blocks = new HeaderBlocks();
   private readonly readFrames = frameReader((frame) => this.take(frame));
   private isOver = false;
   /** Whether the server's SETTINGS have arrived. */
   private isSettled = false;
   private head: Head | null = null;
-  private block: { readonly isLast: boolean; pieces: Buffer[]; bytes: number } | null = null;
   private bodyBytes = 0;
   private replies = 0;
   private paddingBytes = 0;
@@ -90,7 +74,7 @@ export class Http2Reader {
 
   /** @returns whether further frames are read */
   private take(frame: Http2Frame): boolean {
-    const fault = frameFault(frame, this.isSettled, this.block !== null);
+    const fault = frameFault(frame, this.isSettled, this.blocks.isOpen);
     const content = contentOf(frame);
     if (fault !== null) this.malformed(fault);
     else if (content === undefined)
@@ -106,10 +90,8 @@ export class Http2Reader {
         return this.takeHeaders(frame, content);
       case frameTypes.data:
         return this.takeData(frame, content);
-      case frameTypes.rstStream: {
-        const code = frame.payload.readUInt32BE(0);
-        return this.fail({ kind: 'peer', error: peerError('RST_STREAM', code, null, code === REFUSED_STREAM) });
-      }
+      case frameTypes.rstStream:
+        return this.fail({ kind: 'peer', error: readReset(frame.payload) });
       case frameTypes.goaway:
         return this.takeGoaway(frame);
       case frameTypes.settings:
@@ -121,31 +103,20 @@ export class Http2Reader {
   }
 
   private takeHeaders(frame: Http2Frame, content: Buffer): void {
-    if (frame.type === frameTypes.continuation) this.block!.pieces.push(content);
-    else {
-      this.sink.firstByte();
-      this.block = { isLast: (frame.flags & flags.endStream) !== 0, pieces: [content], bytes: 0 };
-    }
-    const open = this.block!;
-    open.bytes += content.length;
-    if (open.bytes > MAX_HEAD_BYTES) return this.fail({ kind: 'too large' });
-    if (open.pieces.length > MAX_CONTINUATIONS) return this.malformed('its head is in too many frames');
-    if ((frame.flags & flags.endHeaders) === 0) return;
-    this.block = null;
-    this.takeBlock(Buffer.concat(open.pieces), open.isLast);
+    if (frame.type === frameTypes.headers) this.sink.firstByte();
+    const read = this.blocks.take(frame, content);
+    if (read.kind === 'fields') this.takeFields(read.fields, read.isLast);
+    else if (read.kind !== 'incomplete') this.fail(read);
   }
 
-  private takeBlock(bytes: Buffer, isLast: boolean): void {
-    const decoded = this.decode(bytes);
-    if (decoded.fault === 'too large') return this.fail({ kind: 'too large' });
-    if (decoded.fault !== null) return this.malformed('its head is not compressed as HPACK has it (RFC 7541)');
+  private takeFields(fields: Fields, isLast: boolean): void {
     if (this.head !== null) {
       const fault = isLast
-        ? fieldFault(decoded.fields, [], this.sink.deviation)
+        ? fieldFault(fields, [], this.sink.deviation)
         : 'a second head follows the first (RFC 9113 section 8.1)';
       return fault === null ? this.finish() : this.malformed(fault);
     }
-    const read = readHttp2Head(decoded.fields, this.sink.deviation);
+    const read = readHttp2Head(fields, this.sink.deviation);
     const isInterim = read.head !== null && read.head.statusCode < 200;
     if (read.head !== null && !isInterim) {
       this.head = read.head;
@@ -172,12 +143,11 @@ export class Http2Reader {
   }
 
   private takeGoaway({ payload }: Http2Frame): void {
-    if (payload.length < 8) return this.malformed('a GOAWAY frame is too short (RFC 9113 section 6.8)');
-    const [code, isTakenUp] = [payload.readUInt32BE(4), (payload.readUInt32BE(0) & 0x7fff_ffff) >= STREAM];
-    const debug = payload.subarray(8).toString('latin1');
-    this.goaway = peerError('GOAWAY', code, debug, !isTakenUp && code === NO_ERROR);
+    const read = readGoaway(payload);
+    if (read === undefined) return this.malformed('a GOAWAY frame is too short (RFC 9113 section 6.8)');
+    this.goaway = read.error;
     // The response may still arrive after a GOAWAY that counts the request among those the server may have processed.
-    if (!isTakenUp) this.fail({ kind: 'peer', error: this.goaway });
+    if (!read.isTakenUp) this.fail({ kind: 'peer', error: read.error });
   }
 
   private acknowledge(frame: Http2Frame, payload: Buffer): void {
@@ -203,10 +173,6 @@ export class Http2Reader {
     this.isOver = true;
     this.sink.fault(fault);
   }
-}
-
-function peerError(frame: PeerError['frame'], code: number, debug: string | null, isUnprocessed: boolean): PeerError {
-  return { frame, code, name: errorName(code), debug: debug === '' ? null : debug, isUnprocessed };
 }
 
 /** True except for HEAD, and for 204 and 304, which have no content (RFC 9110 section 6.4.1). */

@@ -14,7 +14,7 @@ import { describeDeviation } from '../../http-client/deviations.ts';
 import { headFields, type Head } from '../../http-client/response-head.ts';
 import { sendHttp1 } from '../../http-client/http1.ts';
 import { againAfter, sendHttp2, type Again as AgainByHttp2 } from '../../http-client/http2.ts';
-import type { PeerError } from '../../http-client/http2/reader.ts';
+import type { PeerError } from '../../http-client/http2/peer-error.ts';
 import type { Http, HttpFields } from './types.ts';
 import { limitReceived } from '../../http-client/receive-limit.ts';
 import { receiveResponse } from '../../http-client/read-response.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { rawAnswers } from '../../test/http-corpus.ts';
-import { Http1Reader } from './response-reader.ts';
+import { rawAnswers } from '../../../test/http-corpus.ts';
+import { Http1Reader } from './reader.ts';
 
 /** Events of a reader for these pieces: bodies joined, each deviation once. */
 function eventsOf(pieces: readonly Buffer[], method: 'GET' | 'HEAD' = 'GET'): readonly unknown[] {

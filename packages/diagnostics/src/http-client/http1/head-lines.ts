@@ -1,7 +1,4 @@
-import type { DeviationCode } from './deviations.ts';
-
-/** Called for each deviation of a response. */
-export type Deviates = (code: DeviationCode) => void;
+import type { Deviates } from '../deviations.ts';
 
 export interface StatusLine {
   readonly statusCode: number;

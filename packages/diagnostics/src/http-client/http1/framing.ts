@@ -1,5 +1,5 @@
-import type { Head } from './response-head.ts';
-import type { Deviates } from './head-lines.ts';
+import type { Deviates } from '../deviations.ts';
+import type { Head } from '../response-head.ts';
 
 /** How the end of a response is determined (RFC 9112 section 6.3); a text with the reason if it cannot be. */
 export type Framing =
