@@ -10,6 +10,17 @@ const SILENT_HOPS = 2;
 const PACKETS = 5;
 
 /**
+ * Private, shared, unique local and link-local addresses (RFC 1918, 6598, 4193, 3927, 4291): many networks have them.
+ */
+const LOCAL =
+  /^(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.|169\.254\.|f[cd]|fe[89ab])/i;
+
+/** True if one router alone has the address: in the network of a local target, local addresses are unique. */
+export function isUnique(ip: string, target: string | null | undefined): boolean {
+  return !LOCAL.test(ip) || (typeof target === 'string' && LOCAL.test(target));
+}
+
+/**
  * True if a trace ended before the target: it left the path of traces that reached the target at a router that both
  * passed, and the hops after its last router were silent, although routers at these hops answered the other traces. A
  * rate limit of the target's answers does not explain that.
@@ -21,7 +32,7 @@ export function endsOnWay(result: Result, others: readonly ProbeResult[]): boole
   const reaching = others.map((other) => other.result as Result).filter(({ reached }) => reached === true);
   const passed = new Set(reaching.flatMap(({ hops: own = [] }) => own.flatMap(addressesOf)));
   const isPassed = (hop: Hop): boolean => hop.responders.length > 0 && addressesOf(hop).every((ip) => passed.has(ip));
-  const fork = hops.findLast(isPassed);
+  const fork = hops.findLast((hop) => isPassed(hop) && addressesOf(hop).every((ip) => isUnique(ip, result.resolvedIp)));
   if (fork === undefined || addressesOf(last).length === 0 || isPassed(last)) return false;
   const shared = new Set(addressesOf(fork));
   const alike = reaching.filter(({ hops: own = [] }) =>

@@ -32,6 +32,11 @@ describe('a trace that ends on its way while the target answers its echo request
   });
 
   it.each<[string, readonly string[], readonly string[]]>([
+    [
+      'the router in common has a local address, as others in other networks do',
+      ['10.0.0.1 1 1 1', '192.0.2.2 5 5 5', silence, silence, silence],
+      ['10.0.0.1 1 1 1', '192.0.2.1 5 5 5', ...behind, target],
+    ],
     ['one hop alone is silent before the target', [access, '192.0.2.2 5 5 5', '192.0.2.5 6 6 6', silence], reaching],
     ['its last router leads others to the target', [access, '192.0.2.1 5 5 5', silence, silence, silence], reaching],
     [

@@ -1,5 +1,6 @@
 import type { LookUpPlace } from '@vantage/contract';
 
+import { isUnique } from '../ends-on-way.ts';
 import { buildFinding, type FindingDraft } from '../finding.ts';
 import { listed, naming } from '../words.ts';
 import { grouped, lastAnswer, probeResults } from './end-reason.ts';
@@ -19,11 +20,13 @@ export function routersPassed(traces: readonly Trace[]): ReadonlySet<string> {
 
 /**
  * Last hop shared with paths that reach the target; undefined if no later router of this path is known, or none shared.
+ * A local address proves no hop in common.
  */
-export function forkOf({ steps }: Trace, passed: ReadonlySet<string>): Step | undefined {
+export function forkOf({ steps, target }: Trace, passed: ReadonlySet<string>): Step | undefined {
   const isPassed = ({ routers }: Step): boolean => routers.length > 0 && routers.every(({ ip }) => passed.has(ip));
+  const isShared = (step: Step): boolean => isPassed(step) && step.routers.every(({ ip }) => isUnique(ip, target));
   const last = steps.findLast((step) => step.routers.length > 0);
-  return last === undefined || isPassed(last) ? undefined : steps.findLast(isPassed);
+  return last === undefined || isPassed(last) ? undefined : steps.findLast(isShared);
 }
 
 export function stops(
