@@ -42,7 +42,7 @@ export const findingCodes = {
   // Connections and TLS.
   port_closed: 'The host answers, and nothing listens on the port.',
   port_filtered: 'The port does not answer in time, or only a filter does.',
-  port_states_differ: 'The port is not in the same state for all probes.',
+  port_states_differ: 'The probes do not see the port in the same state.',
   udp_no_answer: 'The UDP port did not reply, which proves neither that it is open nor that it is closed.',
   icmp_refused: 'An ICMP error arrived in reply; the finding names its sender.',
   handshakes_lost: 'Some handshakes of probes that reach the port failed, or lost a packet that was sent again.',
@@ -88,7 +88,7 @@ export const findingCodes = {
   directions_alike: 'Nothing tells the ways of two probes to each other apart.',
   direction_slower: 'Two probes measured different round trips or losses to each other.',
   // Paths.
-  routing_loop: 'Packets loop.',
+  routing_loop: 'Packets loop, or one router answers for all hops.',
   target_stops: 'The target stopped answering during the rounds of a trace.',
   target_pauses: 'The target fell silent for some rounds of a trace, and came back.',
   path_refused: 'A router refused to forward the packets.',

@@ -118,7 +118,10 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   reverse_name_differs: rule(['info'], 'info: two or more reverse names of one address, whatever their case.'),
   port_closed: rule(['warning'], 'tcp, udp: the state `closed`.'),
   port_filtered: rule(['warning'], 'tcp: the state `filtered`.'),
-  port_states_differ: rule(['warning'], 'tcp, udp: two or more states; `open` and `open|filtered` are no two.'),
+  port_states_differ: rule(
+    ['warning'],
+    'tcp, udp: two or more states. `open|filtered` is none: nothing came back, as a limit of ICMP errors does to some probes.',
+  ),
   udp_no_answer: rule(
     ['info'],
     'udp: the state `open|filtered`. It counts as no answer if another probe found the port open at the same address; otherwise it does not count, and alone it gives the verdict `unknown`.',
@@ -248,7 +251,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   routing_loop: degrading(
     ['critical', 'warning'],
-    'traceroute: `loop` is not null. Or with `rounds`: in some of them two routers or more answered at the hop of the target and beyond, twice in the same order, although the target answered in others; a warning if it answered again after them. Such a trace has neither `path_lengths` nor `path_changed`.',
+    'traceroute: `loop` is not null; the text calls a single router that answers for all hops no circle, since something before it may set the TTL. Or with `rounds`: in some of them two routers or more answered at the hop of the target and beyond, twice in the same order, although the target answered in others; a warning if it answered again after them. Such a trace has neither `path_lengths` nor `path_changed`.',
   ),
   target_stops: degrading(
     ['warning'],

@@ -1,8 +1,18 @@
 import type { FieldsOf } from './types.ts';
 
 /** Why a trace did not end at the target, with further facts; null if it did, or if the reason is unknown. */
-export function stopText({ stopReason, fullTtl, reached, protocol, echo }: FieldsOf<'traceroute'>): string | null {
-  const why = stopWords.get(stopReason ?? 'completed');
+export function stopText({
+  stopReason,
+  fullTtl,
+  reached,
+  protocol,
+  echo,
+  loop,
+}: FieldsOf<'traceroute'>): string | null {
+  const isOneRouter = stopReason === 'loop' && loop?.length === 1;
+  const why = isOneRouter
+    ? 'One router answers for all hops from its own on.'
+    : stopWords.get(stopReason ?? 'completed');
   if (why === undefined) return null;
   const rtts = fullTtl?.rtts ?? [];
   const answered = rtts.filter((rtt) => rtt !== null);

@@ -137,6 +137,11 @@ describe('the note below the hops of a trace', () => {
     ],
     ['was ended', { stopReason: 'deadline', reached: false }, 'The trace was ended before it was complete.'],
     ['met an ICMP error', { stopReason: 'unreachable', reached: false }, 'An ICMP error ended the path.'],
+    [
+      'meets one router alone',
+      { stopReason: 'loop', reached: false, loop: { start: 2, length: 1 } },
+      'One router answers for all hops from its own on.',
+    ],
     ['goes round', { stopReason: 'loop', reached: false }, 'The packets go round in a circle.'],
   ] as const)('of one that %s', (_what, result, text) => {
     expect(stopText(result as Parameters<typeof stopText>[0])).toBe(text);

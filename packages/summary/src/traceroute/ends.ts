@@ -81,6 +81,7 @@ function loops(traces: readonly Trace[]): readonly FindingDraft[] {
   const looping = traces.filter((trace) => endReason(trace) === 'loop');
   return grouped(looping, (trace) => unique(circleOf(trace).map(placeOrPosition)).join(' ')).map((own) => {
     const circle = circleOf(own[0]!);
+    if (circle.length === 1) return oneForAll(own, circle[0]!);
     const all = circle.map(({ hop, routers: [router] }) => (router === undefined ? `hop ${hop}` : shown(router.ip)));
     const routers = [...new Set(all)];
     const networks = unique(circle.flatMap(({ routers: [router] }) => asText(router?.asn, router?.asName) ?? []));
@@ -88,6 +89,15 @@ function loops(traces: readonly Trace[]): readonly FindingDraft[] {
     const text = `Packets of ${naming(probeResults(own))} go round in a circle of ${listed(routers, 6)}${where}: the routers there disagree about the way.`;
     return buildFinding('routing_loop', 'critical', probeResults(own), text, 'packets go round in a circle');
   });
+}
+
+/** Finding: a single router answers for all hops, which shows no circle of several. */
+function oneForAll(own: readonly Trace[], { hop, routers: [router] }: Step): FindingDraft {
+  const network = asText(router?.asn, router?.asName);
+  const name = router === undefined ? '' : `, ${shown(router.ip)}${network === undefined ? '' : ` in ${network}`},`;
+  const text = `One router${name} answers the packets of ${naming(probeResults(own))} from hop ${hop} on as if the TTL of all ended there: they come back to it again and again, or something before it sets their TTL.`;
+  const brief = `one router answers for every hop from ${hop} on`;
+  return buildFinding('routing_loop', 'critical', probeResults(own), text, brief);
 }
 
 function placeOrPosition({ hop, routers: [router] }: Step): string {

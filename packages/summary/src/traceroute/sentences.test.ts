@@ -133,6 +133,35 @@ describe('a path that is known in part', () => {
   });
 });
 
+describe('a router that answers for every hop from its own on', () => {
+  it('is no circle of routers that disagree: the TTL of the packets may be set before it', () => {
+    const of = (fields: object): ReturnType<typeof summaryOf> =>
+      summaryOf('traceroute', {
+        'fra-1': {
+          ...trace([access(1), ...Array<string>(5).fill('192.0.2.1 5 5 5')], {
+            loop: { start: 2, length: 1 },
+            protocol: 'udp',
+            ...fields,
+          }),
+          stopReason: 'loop' as const,
+        },
+      });
+
+    expect(of({})).toMatchObject({
+      verdict: 'down',
+      findings: expect.arrayContaining([
+        expect.objectContaining({
+          code: 'routing_loop',
+          text: 'One router, 192.0.2.1 in AS64511 (Transit Net), answers the packets of fra-1 from hop 2 on as if the TTL of all ended there: they come back to it again and again, or something before it sets their TTL.',
+        }),
+      ]),
+    });
+    expect(of({ echo: { sent: 3, received: 3 } }).headline).toBe(
+      'example.com answers echo requests from the one probe asked, but one router answers for every hop from 2 on.',
+    );
+  });
+});
+
 describe('the probes that reach a target', () => {
   const circle = {
     ...trace([access(1), '192.0.2.1 5 5 5', '192.0.2.2 6 6 6', '192.0.2.1 7 7 7', '192.0.2.2 8 8 8'], {

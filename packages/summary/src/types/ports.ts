@@ -42,10 +42,10 @@ function states(probeResults: readonly PortResult[]): readonly FindingDraft[] {
     all.push(buildFinding('port_filtered', 'warning', filtered, text));
   }
   const seen = new Set(told.map(({ result }) => result.state));
-  // A silent port may be open.
-  if (seen.has('open')) seen.delete('open|filtered');
+  // A silent port may be open, and closed or unreachable if the ICMP error did not come.
+  seen.delete('open|filtered');
   if (seen.size > 1) {
-    const text = `The port is not in the same state for all probes: ${tally(told, ({ result }) => result.state)}.`;
+    const text = `The probes do not see the port in the same state: ${tally(told, ({ result }) => result.state)}.`;
     all.push(buildFinding('port_states_differ', 'warning', told, text));
   }
   return all;

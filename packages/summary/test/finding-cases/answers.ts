@@ -25,16 +25,17 @@ export const answerCases: FindingCases = {
   port_states_differ: {
     present: [
       ['open and closed', summaryOf('tcp', { 'fra-1': tcp('open'), 'ber-1': tcp('closed') })],
-      [
-        'closed, and silent, which no closed port is',
-        summaryOf('udp', { 'fra-1': udp('closed'), 'ber-1': udp('open|filtered') }),
-      ],
+      ['open and closed over UDP', summaryOf('udp', { 'fra-1': udp('open'), 'ber-1': udp('closed') })],
     ],
     absent: [
       ['all are closed', summaryOf('tcp', each('fra-1 ber-1', tcp('closed')))],
       [
         'open and silent: a silent port may be open',
         summaryOf('udp', { 'fra-1': udp('open'), 'ber-1': udp('open|filtered') }),
+      ],
+      [
+        'closed and silent: a host that limits its ICMP errors sends them to some probes only',
+        summaryOf('udp', { 'fra-1': udp('closed'), 'ber-1': udp('open|filtered') }),
       ],
     ],
   },

@@ -22,7 +22,9 @@ export const description: Description<typeof traceroute> = {
     told(mtuBlackHole, (bytes) => `echo requests from ${bytes} bytes on get no answer`),
     told(spacedLoss(others.spaced)),
     told(fullSizeOf({ fullSize, protocol, mtuBlackHole })),
-    told(loop, ({ start }) => `goes in a circle from hop ${start}`),
+    told(loop, ({ start, length }) =>
+      length === 1 ? `one router answers for every hop from ${start} on` : `goes in a circle from hop ${start}`,
+    ),
     told(stopWords.get(stopReason ?? 'completed')),
   ],
   details: ({ hops = [], multipath, dscp }) => [

@@ -32,9 +32,14 @@ export function silenceText(broken: readonly Broken[]): string {
 /** `The failing ones go no further than hop 4, 192.0.2.9`, or that nothing answers beyond it, with each distinct end. */
 export function endsText(broken: readonly Broken[]): string {
   const lasts = listed(joinedPlaces(broken.map(endText)), 3);
-  if (broken.every(({ end }) => end === 'loop')) return `The failing ones go round in a circle that includes ${lasts}`;
+  if (broken.every(isCircle)) return `The failing ones go round in a circle that includes ${lasts}`;
   if (broken.every(isEndShown)) return `The failing ones go no further than ${lasts}`;
   return `Nothing answers the failing ones beyond ${lasts}${silenceText(broken)}`;
+}
+
+/** False for a single router that answers for all hops. */
+function isCircle({ end, probeResult: { result } }: Broken): boolean {
+  return end === 'loop' && (result.loop?.length ?? 0) > 1;
 }
 
 function endText(trace: Broken): string {
