@@ -34,8 +34,8 @@ export const failureCodes = {
     'The dialogue of a module has more bytes than a check reads from the target, or sends to it with what the target put into the lines.',
   host_unreachable:
     'A router or the target reported the host as unreachable (ICMP host unreachable, EHOSTUNREACH), or ' +
-    'the next hop of the probe does not answer on its link; with the source `probe`, the probe has no ' +
-    'route.',
+    'the target does not answer on a link that it shares with the probe; with the source `probe`, the probe has no ' +
+    'route, or the next hop does not answer on its link.',
   network_unreachable:
     'A router has no route to the network (ICMP network unreachable); with the source `probe`, the probe ' +
     'itself has none (ENETUNREACH).',

@@ -69,6 +69,13 @@ export const phrases: Readonly<Record<FailureCode, string>> = {
   internal_error: 'the probe had an internal fault',
 };
 
+/** Those of failures whose source is the probe. */
+export const probesPhrases: typeof phrases = {
+  ...phrases,
+  host_unreachable: 'the probe has no route, or no next hop that answers',
+  administratively_prohibited: 'the probe has rules that forbid the traffic',
+};
+
 /** Phrases for failures after the start of an HTTP response. */
 export const interruptedPhrases: Readonly<Partial<Record<FailureCode, string>>> = {
   connection_reset: 'the connection was reset before the end of the answer',

@@ -12,6 +12,7 @@ import {
   http2Reason,
   interruptedPhrases,
   phrases,
+  probesPhrases,
   unfinishedPhrases,
   unmatchedPhrases,
 } from './phrases.ts';
@@ -114,7 +115,7 @@ function reasonOfAny(probeResult: ProbeResult): string {
   if (code === 'timed_out' && ttl !== undefined && isUnfit(probeResult.result)) return silentTtl(ttl);
   if (code === 'packet_too_big' && size !== undefined)
     return `packets ${'hops' in probeResult.result ? `of ${size} bytes` : `with ${size} bytes of payload`} are too big for ${error?.source === 'probe' ? 'the probe’s own link' : 'the path'}`;
-  return `${phrases[code]}${asked(probeResult)}`;
+  return `${(error?.source === 'probe' ? probesPhrases : phrases)[code]}${asked(probeResult)}`;
 }
 
 type CertificateFault = NonNullable<NonNullable<SparseResultOf<'http'>['tls']>['faults']>[number];

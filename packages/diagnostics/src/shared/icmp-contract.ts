@@ -8,6 +8,12 @@ export const icmpErrorSchema = (description: string) =>
       type: Type.Integer({ minimum: 0, maximum: 255, description: 'ICMP or ICMPv6 type.' }),
       code: Type.Integer({ minimum: 0, maximum: 255 }),
       from: nullable(addressSchema),
+      own: Type.Optional(
+        Type.Boolean({
+          description:
+            'The probe itself sent it: its next hop, or the target on its own link, does not answer there, or its rules refuse the packet.',
+        }),
+      ),
       private: Type.Optional(Type.Boolean({ description: 'The sender has a private address, which is not shown.' })),
     },
     { additionalProperties: false, description },

@@ -27,6 +27,7 @@ function icmpOf(result: IcmpResult['result']): readonly IcmpNotice[] {
 }
 
 function senderOf(icmp: IcmpNotice, target: string): string {
+  if (icmp.own === true) return 'from the probe itself';
   if (icmp.private === true) return 'from a private address';
   if (icmp.from === null) return 'from a sender that the probe could not see';
   return icmp.from === target

@@ -3,7 +3,7 @@ import type { FailureCode, Summary } from '@vantage/contract';
 
 import { bad, each, lines, summaryOf, textOf } from '../../test/cases.ts';
 import { redirectOf } from '../../test/redirect.ts';
-import { dns, http, info, ping, refused, tcp, tls, udp } from '../../test/results.ts';
+import { dns, http, info, ping, refused, tcp, tls, trace, udp } from '../../test/results.ts';
 import type { SparseResultOf } from '../probe-result.ts';
 
 /** Findings except those of scope, which have their own tests. */
@@ -248,6 +248,33 @@ describe('pings that met an ICMP error', () => {
     expect(textOf(summary, 'icmp_refused')).toBe(
       'fra-1 got “host unreachable” (ICMP 3/1) from 192.0.2.9, which is not the measured address.',
     );
+  });
+
+  it('name the probe itself where its own kernel sent them', () => {
+    const packets = [{ ...refusedRow, icmp: { ...hostUnreachable, own: true } }];
+
+    expect(textOf(summaryOf('ping', { 'fra-1': ping([null, 9, 9], { packets }) }), 'icmp_refused')).toBe(
+      'fra-1 got “host unreachable” (ICMP 3/1) from the probe itself.',
+    );
+  });
+
+  it('say nothing of the target if the next hop of the probe does not answer on its link', () => {
+    const icmp = { ...hostUnreachable, own: true };
+    const dead = { result: 'error' as const, source: 'probe' as const };
+    const lost = { pingCount: 1, pingCompleted: 0, loss: 1, packets: [{ ...refusedRow, icmp }] };
+    const pinged = summaryOf('ping', {
+      'fra-1': bad('host_unreachable', lost, { ...dead, phase: 'response' }),
+      'ber-1': ping([9, 9]),
+    });
+    const connected = summaryOf('tcp', { 'fra-1': bad('host_unreachable', { port: 443, icmp }, dead) });
+    const { error: _silence, ...path } = trace(['192.0.2.9 3000 3000 !H'], { stopReason: 'unreachable' });
+    const traced = summaryOf('traceroute', { 'fra-1': bad('host_unreachable', path, { ...dead, phase: 'response' }) });
+
+    expect(pinged).toMatchObject({ verdict: 'up', agree: { n: 1, of: 1 } });
+    expect(textOf(pinged, 'probes_faulty')).toContain('the probe has no route, or no next hop that answers (fra-1)');
+    expect(connected.verdict).toBe('unknown');
+    expect(lines(connected)).toEqual(['probes_faulty warning: fra-1']);
+    expect(lines(traced)).toEqual(['probes_faulty warning: fra-1']);
   });
 
   it.each([

@@ -2,6 +2,7 @@ import type { Failure, FailureCode, Family } from '@vantage/contract';
 
 import type { PacketProtocol } from '../packet-socket.ts';
 import type { IcmpError } from '../wire/icmp.ts';
+import { isOnLink } from './on-link.ts';
 
 interface Verdict {
   readonly code: FailureCode;
@@ -71,8 +72,8 @@ export function icmpMark(
  * The failure that an ICMP error implies.
  *
  * @param sender its source address, or null if hidden
- * @param target the measured address: its own errors are attributed to the target, refusals by the probe's own rules to
- *   the probe, all others to the network
+ * @param target the measured address: its own errors are attributed to the target, those of the probe's kernel to the
+ *   probe unless the target is on its link, all others to the network
  * @param protocol protocol of the sent packets
  */
 export function icmpFailure(
@@ -84,9 +85,12 @@ export function icmpFailure(
 ): Failure {
   const { code, text: plain } = verdict(family, error);
   const phase = protocol === 'tcp' ? 'connect' : 'response';
-  const { source, destination } = error.quoted;
-  if (error.kind === 'unreachable' && from === source && from !== destination) {
-    return { phase, ...ofProbeItself(code, `(ICMP type ${error.type} code ${error.code} of the probe itself)`) };
+  const { destination } = error.quoted;
+  if (isOfProbe({ error, from })) {
+    return {
+      phase,
+      ...ofProbeItself(code, destination, `(ICMP type ${error.type} code ${error.code} of the probe itself)`),
+    };
   }
   // A host refuses a SYN by RST (RFC 9293 section 3.5.2), never by port unreachable; echo requests have no port; and
   // another sender knows nothing of the target's listeners.
@@ -100,14 +104,29 @@ export function icmpFailure(
   return { code, phase, source: sender === target ? 'target' : 'network', message };
 }
 
+/** True for an error that the probe's own kernel sent: the packet did not leave it. */
+export function isOfProbe({ error, from }: { readonly error: IcmpError; readonly from: string }): boolean {
+  const { source, destination } = error.quoted;
+  return error.kind === 'unreachable' && from === source && from !== destination;
+}
+
 /**
- * The failure for an error that the probe's own kernel reports: the next hop does not answer ARP or neighbour
- * discovery, or local rules refuse the packet.
+ * The failure for an error that the probe's own kernel reports: the target, where they share a link, or the next hop does
+ * not answer ARP or neighbour discovery, or local rules refuse the packet.
  */
-function ofProbeItself(code: FailureCode, icmp: string): Omit<Failure, 'phase'> {
+function ofProbeItself(code: FailureCode, destination: string, icmp: string): Omit<Failure, 'phase'> {
   if (code === 'host_unreachable') {
-    const message = `The probe’s next hop, which is the target where they share a link, does not answer on the link ${icmp}.`;
-    return { code, source: 'network', message };
+    return isOnLink(destination)
+      ? {
+          code,
+          source: 'network',
+          message: `The target does not answer on the link that it shares with the probe ${icmp}.`,
+        }
+      : {
+          code,
+          source: 'probe',
+          message: `The probe’s next hop does not answer on its link: nothing was sent ${icmp}.`,
+        };
   }
   return { code, source: 'probe', message: `The probe’s own rules, such as its firewall, refuse the packet ${icmp}.` };
 }

@@ -1,7 +1,7 @@
 import type { Failure, Target } from '@vantage/contract';
 
 import type { IcmpNotice } from '../../shared/icmp-contract.ts';
-import { icmpFailure } from './icmp-failure.ts';
+import { icmpFailure, isOfProbe } from './icmp-failure.ts';
 import { shownAddress, type ShownAddresses } from '../provide-packets.ts';
 import type { PacketProtocol } from '../packet-socket.ts';
 import type { IcmpError } from '../wire/icmp.ts';
@@ -27,6 +27,12 @@ export function icmpNotice(
   const { type, code } = error;
   return {
     failure: icmpFailure(target.family, { error, from }, sender, target.address, protocol),
-    notice: { type, code, from: sender, ...(sender === null ? { private: true } : {}) },
+    notice: {
+      type,
+      code,
+      from: sender,
+      ...(sender === null ? { private: true } : {}),
+      ...(isOfProbe({ error, from }) ? { own: true } : {}),
+    },
   };
 }

@@ -482,10 +482,11 @@ describe('ping', () => {
     });
   });
 
-  it('calls no neighbour that is silent a router that speaks', async () => {
+  it('is an error of the probe where its next hop does not answer on the link', async () => {
     const { outcome } = await pingOver((sent) => [refusal(sent, 3, 1, FAKE_SOURCES[4])]);
 
-    expect(outcome).toMatchObject({ result: 'failure', error: { code: 'host_unreachable', source: 'network' } });
+    expect(outcome).toMatchObject({ result: 'error', error: { code: 'host_unreachable', source: 'probe' } });
+    expect(outcome.packets?.[0]?.icmp).toMatchObject({ from: FAKE_SOURCES[4], own: true });
     expect(outcome.error?.message).toContain('next hop');
     expect(outcome.error?.message).not.toContain('outer');
   });
