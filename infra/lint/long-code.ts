@@ -18,7 +18,6 @@ export const longFiles: readonly string[] = [
   'apps/coordinator/src/config.ts',
   'apps/coordinator/src/probes/registry/probe-directory.ts',
   'apps/coordinator/test/core-bed.ts',
-  'apps/probe-agent/src/config.ts',
   'apps/web/test/showcase.ts',
   'infra/audit/hostile-inputs.ts',
   'infra/fuzz/requests.ts',

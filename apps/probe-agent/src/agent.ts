@@ -13,7 +13,7 @@ import { checkOfScreenshotJob } from '@vantage/contract';
 import type { Logger } from 'pino';
 
 import { abilityOf, type Ability } from './capabilities.ts';
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
 import { createJobHandler } from './handle-job.ts';
 import { createScreenshotHandler } from './handle-screenshot.ts';
 import type { ProbeRuntime, OpenRuntime } from './runtime.ts';

@@ -3,7 +3,7 @@ import { askResolversAgainSoon, SettingsError } from '@vantage/settings';
 import { endWithOutput, exitStatus } from '@vantage/command-line';
 import { pino } from 'pino';
 
-import { readConfig, readMeasuringConfig } from './config.ts';
+import { readConfig, readMeasuringConfig } from './config/config.ts';
 import { enrol } from './enrolment/enrol.ts';
 import { openRuntime } from './open-runtime.ts';
 import { runOnce } from './run-once/run-once.ts';

@@ -29,7 +29,7 @@ import {
 import type { Logger } from 'pino';
 
 import type { RawSockets } from './capabilities.ts';
-import type { MeasuringConfig } from './config.ts';
+import type { MeasuringConfig } from './config/config.ts';
 import { usableFamilies } from './connectivity.ts';
 import type { TargetCheck } from './handle-job.ts';
 import { countBytes, createNetworkLimit, limitNetworks } from './network-limit.ts';

@@ -4,7 +4,7 @@ import type { CheckTypeName } from '@vantage/diagnostics/contract';
 import type { Logger } from 'pino';
 
 import type { RawSockets } from './capabilities.ts';
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
 import type { Connectivity } from './connectivity.ts';
 import type { TargetCheck } from './handle-job.ts';
 import type { ScreenshotOffer } from './screenshot-offer.ts';

@@ -2,7 +2,7 @@ import { compactHeap, openLog } from '@vantage/telemetry';
 import type { Logger } from 'pino';
 
 import { createAgent, ownVersion } from './agent.ts';
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
 import { openIdentity, type Identity } from './enrolment/identity.ts';
 import { openRuntime } from './open-runtime.ts';
 import { openTelemetry } from './telemetry/telemetry.ts';

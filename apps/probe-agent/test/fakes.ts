@@ -8,7 +8,7 @@ import {
 } from '@vantage/diagnostics';
 import { pino, type Logger } from 'pino';
 
-import { readConfig, type Config } from '../src/config.ts';
+import { readConfig, type Config } from '../src/config/config.ts';
 import type { ProbeRuntime } from '../src/runtime.ts';
 import { createScreenshotOffer } from '../src/screenshot-offer.ts';
 

@@ -7,8 +7,8 @@ import { SettingsError } from '@vantage/settings';
 import { pino } from 'pino';
 
 import { ownVersion } from '../agent.ts';
-import { readConfig, type Config } from '../config.ts';
-import { serviceAddress } from '../addresses.ts';
+import { readConfig, type Config } from '../config/config.ts';
+import { serviceAddress } from '../config/addresses.ts';
 import { openIdentity } from './identity.ts';
 
 export const ENROL_USAGE = 'vantage-agent enrol URL TOKEN';

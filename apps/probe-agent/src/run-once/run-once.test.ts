@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Ajv } from 'ajv';
 
 import { silent } from '../../test/fakes.ts';
-import { readMeasuringConfig } from '../config.ts';
+import { readMeasuringConfig } from '../config/config.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { runFlags } from './read-request.ts';
 import { runOnce } from './run-once.ts';

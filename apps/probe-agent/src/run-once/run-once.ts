@@ -13,7 +13,7 @@ import { checkTypes, type CheckTypeName } from '@vantage/diagnostics/contract';
 import type { Logger } from 'pino';
 
 import { ownVersion } from '../agent.ts';
-import type { MeasuringConfig } from '../config.ts';
+import type { MeasuringConfig } from '../config/config.ts';
 import { createJobHandler } from '../handle-job.ts';
 import { policyOf } from '../open-runtime.ts';
 import type { ProbeRuntime } from '../runtime.ts';

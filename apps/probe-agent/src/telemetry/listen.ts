@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { serveMetrics, type MetricsServer } from '@vantage/telemetry';
 import type { Logger } from 'pino';
 
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 
 type Served = Pick<Parameters<typeof serveMetrics>[0], 'metrics' | 'missing'>;
 type Where = Pick<Config, 'metricsHost' | 'metricsPort' | 'metricsPortFile'>;

@@ -2,7 +2,7 @@ import type { FinalOutcome } from '@vantage/contract';
 import type { PacketSockets } from '@vantage/diagnostics';
 import { followTotal, openMetrics, openTracing, tracingConfig, type OpenLog } from '@vantage/telemetry';
 
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { typeLabel, watchAgent, type AgentMetrics, type MetricSources } from './agent-metrics.ts';
 import { countPackets } from './count-packets.ts';
 import { agentMetrics } from './declared.ts';
