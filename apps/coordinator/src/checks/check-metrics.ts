@@ -1,11 +1,14 @@
 import type { FinalOutcome } from '@vantage/contract';
 
+/** `refused`: an error because the target is refused by the agent, which is the client's doing and no fault of the probe. */
+export type CountedResult = FinalOutcome | 'refused';
+
 /** A final result of an agent that has just been committed. */
 export interface FinalResult {
   readonly checkId: string;
   readonly probe: string;
   readonly type: string;
-  readonly result: FinalOutcome;
+  readonly result: CountedResult;
   /**
    * When the agent wrote the stream entry or, of an inline result, when the coordinator began to commit it;
    * milliseconds since the epoch by the clock of Redis.

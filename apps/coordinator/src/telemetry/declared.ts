@@ -1,7 +1,8 @@
 import type { MetricDeclarations } from '@vantage/telemetry';
 
 const type = 'Check type.';
-const result = '`success`, `failure`, `timeout`, `error`.';
+const result =
+  '`success`, `failure`, `timeout`, `error`; `refused` is an error because the target policy of the agent or its limit refuses the target.';
 const fromMilliseconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /** The metrics that the coordinator declares; source of the reference page. */

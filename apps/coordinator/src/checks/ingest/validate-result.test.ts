@@ -3,6 +3,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 
 import { echo, quiet, success } from '../../../test/core-bed.ts';
+import type { CountedResult } from '../check-metrics.ts';
 import { acceptResult, type Accepted } from './validate-result.ts';
 import { resultValidators } from './result-validators.ts';
 
@@ -34,6 +35,19 @@ describe('a result that a probe wrote', () => {
     const accepted = accept(JSON.stringify(success('x')), 'final', failing);
 
     expect(JSON.parse(accepted.valid ? accepted.json : '')).toEqual(success('x'));
+  });
+
+  it.each<[string, CountedResult]>([
+    ['target_refused_by_policy', 'refused'],
+    ['target_rate_limited', 'refused'],
+    ['capability_missing', 'error'],
+  ])('is counted by whose doing it is: %s', (code, counted) => {
+    const error = { code, phase: 'resolve', source: 'probe', message: 'No.' };
+
+    const accepted = accept(JSON.stringify({ ...success('x'), result: 'error', error }));
+
+    expect(accepted).toMatchObject({ valid: true, result: counted });
+    expect(JSON.parse('json' in accepted ? accepted.json : '')).toMatchObject({ result: 'error' });
   });
 
   it('says what is wrong with it, and not what was in it', () => {

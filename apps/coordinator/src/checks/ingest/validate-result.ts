@@ -5,12 +5,13 @@ import {
   type AnyCheckType,
   type CommonResult,
   type LookUpPlace,
-  type FinalOutcome,
+  type FailureCode,
   type ResultKind,
 } from '@vantage/contract';
 import type { ErrorObject } from 'ajv/dist/2020.js';
 
 import type { Log } from '../../redis/log.ts';
+import type { CountedResult } from '../check-metrics.ts';
 import { errorResult, isCutShort } from '../store/synthetic-results.ts';
 import type { ResultValidators } from './result-validators.ts';
 
@@ -23,7 +24,7 @@ interface FinalAccepted {
 
 /** Outcome of validating a result. An invalid partial result has no JSON: it is dropped. */
 export type Accepted =
-  | (FinalAccepted & { readonly valid: true; readonly result: FinalOutcome })
+  | (FinalAccepted & { readonly valid: true; readonly result: CountedResult })
   | { readonly kind: 'partial'; readonly valid: true; readonly json: string }
   | (FinalAccepted & { readonly valid: false })
   | { readonly kind: 'partial'; readonly valid: false };
@@ -60,7 +61,14 @@ export function acceptResult(
   const json = JSON.stringify(annotate(checkType, result as CommonResult, lookUpPlace, log));
   if (kind === 'partial') return { kind, valid: true, json };
   const final = result as CommonResult;
-  return { kind, valid: true, json, result: final.result, isCutShort: isCutShort(final) };
+  return { kind, valid: true, json, result: countedResult(final), isCutShort: isCutShort(final) };
+}
+
+/** Codes with which an agent refuses a target that clients chose. */
+const refusals: ReadonlySet<FailureCode> = new Set(['target_refused_by_policy', 'target_rate_limited']);
+
+function countedResult({ result, error }: CommonResult): CountedResult {
+  return error !== null && refusals.has(error.code) ? 'refused' : result;
 }
 
 /**
