@@ -47,7 +47,7 @@ export function openCore({ config, log, policyFor, geo, telemetry }: Parts): Cor
       readDefinition: createMonitorReader(
         Object.values(checkTypes),
         (target, allow) => judgeTarget(target, policyFor(allow)),
-        config.webhookSecret !== undefined,
+        config.webhookSecrets !== undefined,
       ),
       sendWebhook: openWebhooks(config, policyFor()),
       file: config.monitorsFile,
@@ -106,8 +106,8 @@ function geoWarnings(geo: Pick<Geo, 'sources'>): readonly string[] {
  * Receivers of webhooks are admitted like targets of checks; addresses of this machine are refused like those of an
  * agent.
  */
-function openWebhooks({ webhookSecret: secret, dnsServers }: Config, policy: TargetPolicy): SendWebhook | undefined {
-  if (secret === undefined) return undefined;
+function openWebhooks({ webhookSecrets: secrets, dnsServers }: Config, policy: TargetPolicy): SendWebhook | undefined {
+  if (secrets === undefined) return undefined;
   const admit = createAdmission({
     policy,
     resolver: createNameResolver({ servers: dnsServers }),
@@ -116,5 +116,5 @@ function openWebhooks({ webhookSecret: secret, dnsServers }: Config, policy: Tar
     haveIpv4: () => true,
     haveIpv6: () => true,
   });
-  return createSendWebhook({ admit, secret });
+  return createSendWebhook({ admit, secrets });
 }

@@ -70,12 +70,15 @@ const ownPaths: ReadonlySet<string> = new Set([
   'agent',
 ]);
 
-const webhookSecret: VariableKind<Buffer> = {
-  name: '`whsec_` and base64',
+/** One secret, or two during a rotation. The error has no part of the value. */
+const webhookSecrets: VariableKind<readonly Buffer[]> = {
+  name: '`whsec_` and base64, or two of these separated by a comma',
   parse: (value) => {
-    const secret = readWebhookSecret(value);
-    if (secret === undefined) throw new Error('must be whsec_ and 24 to 64 bytes in base64');
-    return secret;
+    const secrets = value.split(',').map((part) => readWebhookSecret(part.trim()));
+    if (secrets.length > 2 || !secrets.every((secret) => secret !== undefined)) {
+      throw new Error('must be whsec_ and 24 to 64 bytes in base64, or two of these separated by a comma');
+    }
+    return secrets;
   },
 };
 
@@ -289,13 +292,13 @@ export const settings = {
       'YAML file with [monitors](../monitors.md). It is followed: a change applies within seconds, and while the file ' +
       'is not valid its last valid content stays in force.',
   }),
-  webhookSecret: setting({
+  webhookSecrets: setting({
     env: 'WEBHOOK_SECRET',
-    kind: webhookSecret,
+    kind: webhookSecrets,
     secret: true,
     description:
       'Secret that signs the [webhooks](../monitors.md#webhooks) of monitors, in the form of Standard Webhooks: `whsec_` and ' +
-      '24 to 64 bytes in base64. Without it monitors cannot have webhooks.',
+      '24 to 64 bytes in base64; a second one signs too, during a [rotation](../monitors.md#webhooks). Without it monitors cannot have webhooks.',
   }),
   resultRetentionSeconds: setting({
     env: 'RESULT_RETENTION_SECONDS',

@@ -69,7 +69,7 @@ export function createMonitorService(
     drawId,
     onTask: () => void doTasks().catch(() => undefined),
   });
-  const webhooks = createWebhookQueue({ redis, drawId, log, sendWebhook: options.sendWebhook });
+  const webhooks = createWebhookQueue({ redis, clock, drawId, log, sendWebhook: options.sendWebhook });
   const doTasks = createOutbox({
     redis,
     clock,

@@ -26,7 +26,7 @@ type Files = Pick<
   | 'geoIspMmdb'
   | 'modulesFile'
   | 'monitorsFile'
-  | 'webhookSecret'
+  | 'webhookSecrets'
   | 'targetAllow'
   | 'targetAllowNames'
   | 'targetDeny'
@@ -107,7 +107,7 @@ async function checkMonitors(config: Files): Promise<readonly DoctorFinding[]> {
     targetAllow: allow,
     targetAllowNames: allowNames,
     targetDeny: deny,
-    webhookSecret,
+    webhookSecrets,
   } = config;
   if (file === undefined) return [];
   const remedy = 'Correct the file (npm run -s monitors:check); until then its last valid content stays in force.';
@@ -116,7 +116,7 @@ async function checkMonitors(config: Files): Promise<readonly DoctorFinding[]> {
     const read = createMonitorReader(
       Object.values(checkTypes),
       (target) => judgeTarget(target, policy),
-      webhookSecret !== undefined,
+      webhookSecrets !== undefined,
     );
     const reading = readMonitorsFile(await readFile(file, 'utf8'), read);
     return reading.valid

@@ -2,6 +2,7 @@ import { redisKeys } from '@vantage/contract';
 import type { Job } from 'bullmq';
 import type { Redis } from 'ioredis';
 
+import type { RedisClock } from '../../redis/clock.ts';
 import type { Log } from '../../redis/log.ts';
 import type { StoredMonitor } from '../definition.ts';
 import { digestOf, type WebhookMessage } from './message.ts';
@@ -17,6 +18,7 @@ const PUT_OFF_MS = { busy: 500, stuck: 10_000 };
 
 export interface JobDependencies extends Pick<OpenQueue, 'UnrecoverableError'> {
   readonly redis: Redis;
+  readonly clock: Pick<RedisClock, 'now'>;
   readonly receivers: Receivers;
   readonly sendWebhook: SendWebhook;
   readonly log: Log;
@@ -24,7 +26,7 @@ export interface JobDependencies extends Pick<OpenQueue, 'UnrecoverableError'> {
 
 /** Delivers the message of a job that this coordinator holds. Never rejects: without an outcome the lock expires. */
 export async function deliverJob(dependencies: JobDependencies, job: Job<WebhookMessage>): Promise<void> {
-  const { redis, receivers, sendWebhook, log } = dependencies;
+  const { redis, clock, receivers, sendWebhook, log } = dependencies;
   const { monitor, id, body } = job.data;
   try {
     const url = await readUrl(redis, job.data);
@@ -34,7 +36,9 @@ export async function deliverJob(dependencies: JobDependencies, job: Job<Webhook
     }
     const { host } = new URL(url);
     if (!(await receivers.acquire(host))) return await putOff(job, receivers.isStuck(host));
-    const outcome = await sendWebhook({ id, url, body }).finally(() => receivers.release(host));
+    const deliver = async (): Promise<DeliveryOutcome> =>
+      sendWebhook({ id, url, body, sentAtMs: await clock.now(redis) });
+    const outcome = await deliver().finally(() => receivers.release(host));
     await settle(dependencies, job, host, outcome);
   } catch (error) {
     log.warn({ monitor, id, error }, 'webhook is delivered again: its outcome could not be stored');

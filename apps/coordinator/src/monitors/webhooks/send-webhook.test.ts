@@ -10,7 +10,7 @@ import { createSendWebhook, type Delivery } from './send-webhook.ts';
 import { readWebhookSecret } from './signature.ts';
 
 const text = `whsec_${Buffer.alloc(24, 1).toString('base64')}`;
-const secret = readWebhookSecret(text)!;
+const secrets = [readWebhookSecret(text)!];
 
 let server: Server;
 let port = 0;
@@ -43,6 +43,7 @@ const admit: Admit = async ({ host }) => ({
 const delivery = (status: number): Delivery => ({
   id: 'msg_1',
   body: '{"type":"monitor.bad"}',
+  sentAtMs: Date.now(),
   url: `http://hooks.example:${port}/${status}`,
 });
 
@@ -56,7 +57,7 @@ describe('a webhook', () => {
   ])('goes to the pinned address, signed; %i', async (status, outcome) => {
     received.length = 0;
 
-    expect(await createSendWebhook({ admit, secret })(delivery(status))).toEqual(outcome);
+    expect(await createSendWebhook({ admit, secrets })(delivery(status))).toEqual(outcome);
     expect(received).toEqual([{ type: 'monitor.bad' }]);
   });
 
@@ -70,7 +71,7 @@ describe('a webhook', () => {
     } as const;
     const refuse: Admit = async () => ({ admitted: false, failure, addresses: [], resolveMs: 0 });
 
-    expect(await createSendWebhook({ admit: refuse, secret })(delivery(200))).toEqual({
+    expect(await createSendWebhook({ admit: refuse, secrets })(delivery(200))).toEqual({
       kind: 'failed',
       reason: 'It is private.',
     });
@@ -84,6 +85,6 @@ describe('a webhook', () => {
     closed.close();
     await once(closed, 'close');
 
-    expect(await createSendWebhook({ admit, secret })({ ...delivery(200), url })).toMatchObject({ kind: 'failed' });
+    expect(await createSendWebhook({ admit, secrets })({ ...delivery(200), url })).toMatchObject({ kind: 'failed' });
   });
 });

@@ -15,6 +15,8 @@ export interface Delivery {
   readonly url: string;
   /** Body of the message, JSON. */
   readonly body: string;
+  /** Time of this attempt by the clock of Redis, milliseconds since the epoch: receivers refuse old signatures. */
+  readonly sentAtMs: number;
 }
 
 /** `refused`: the receiver wants no more messages. */
@@ -29,12 +31,12 @@ export const WEBHOOK_TIMEOUT_MS = 10_000;
 export interface SendWebhookOptions {
   /** Checks the host against the target policy, resolves it once and pins one address. */
   readonly admit: Admit;
-  readonly secret: Buffer;
+  readonly secrets: readonly Buffer[];
 }
 
 /** Sends signed messages. Redirects are not followed. */
-export function createSendWebhook({ admit, secret }: SendWebhookOptions): SendWebhook {
-  return async ({ id, url: text, body }) => {
+export function createSendWebhook({ admit, secrets }: SendWebhookOptions): SendWebhook {
+  return async ({ id, url: text, body, sentAtMs }) => {
     const url = new URL(text);
     const signal = AbortSignal.timeout(WEBHOOK_TIMEOUT_MS);
     try {
@@ -42,8 +44,8 @@ export function createSendWebhook({ admit, secret }: SendWebhookOptions): SendWe
       const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
       const admission = await admit({ host, port, purpose: 'http' }, signal);
       if (!admission.admitted) return { kind: 'failed', reason: admission.failure.message };
-      const timestamp = Math.floor(Date.now() / 1_000);
-      const headers = { ...signWebhook(secret, { id, timestamp, body }), 'Content-Type': 'application/json' };
+      const timestamp = Math.floor(sentAtMs / 1_000);
+      const headers = { ...signWebhook(secrets, { id, timestamp, body }), 'Content-Type': 'application/json' };
       return outcomeOf(await post(url, admission.target, { headers, body, signal }));
     } catch (error) {
       return { kind: 'failed', reason: Error.isError(error) ? error.message : String(error) };

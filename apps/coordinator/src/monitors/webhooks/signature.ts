@@ -16,15 +16,20 @@ export function readWebhookSecret(text: string): Buffer | undefined {
   return secret.length >= SHORTEST && secret.length <= LONGEST ? secret : undefined;
 }
 
-/** Headers of a message as Standard Webhooks signs it, HMAC-SHA256 over id, time and body. */
+/**
+ * Headers of a message as Standard Webhooks signs it, HMAC-SHA256 over id, time and body: one signature for each secret,
+ * of which a receiver needs to know one.
+ */
 export function signWebhook(
-  secret: Buffer,
+  secrets: readonly Buffer[],
   {
     id,
     timestamp,
     body,
   }: { readonly id: string; /** Seconds since the epoch. */ readonly timestamp: number; readonly body: string },
 ): Readonly<Record<string, string>> {
-  const signature = createHmac('sha256', secret).update(`${id}.${timestamp}.${body}`).digest('base64');
-  return { 'webhook-id': id, 'webhook-timestamp': String(timestamp), 'webhook-signature': `v1,${signature}` };
+  const signatures = secrets.map(
+    (secret) => `v1,${createHmac('sha256', secret).update(`${id}.${timestamp}.${body}`).digest('base64')}`,
+  );
+  return { 'webhook-id': id, 'webhook-timestamp': String(timestamp), 'webhook-signature': signatures.join(' ') };
 }

@@ -35,7 +35,11 @@ const admit: Admit = async ({ host }) => ({
   admitted: true,
   target: { host, address: '127.0.0.1', family: 4, addresses: ['127.0.0.1'], resolveMs: 0 },
 });
-const sendWebhook = createSendWebhook({ admit, secret: readWebhookSecret(SECRET)! });
+const sendWebhook = createSendWebhook({ admit, secrets: [readWebhookSecret(SECRET)!] });
+
+/** The clock of Redis is behind that of this machine by less than the receiver tolerates. */
+const BEHIND_MS = 100_000;
+const clock = { now: async (): Promise<number> => Date.now() - BEHIND_MS };
 
 /** A request that the receiver got; its signature is valid. */
 interface Received {
@@ -48,6 +52,7 @@ interface Received {
 let receiver: Server;
 let port = 0;
 let received: Received[] = [];
+let signedAt: number[] = [];
 let answer: (request: Received, response: ServerResponse) => void;
 
 beforeAll(async () => {
@@ -59,6 +64,7 @@ beforeAll(async () => {
       const id = request.headers['webhook-id'] as string;
       const one = { id, host: request.headers.host!.split(':')[0]!, path: request.url!, body };
       received.push(one);
+      signedAt.push(Number(request.headers['webhook-timestamp']) * 1_000);
       answer(one, response);
     });
   }).listen(0, '127.0.0.1');
@@ -77,6 +83,7 @@ const timers: NodeJS.Timeout[] = [];
 
 beforeEach(() => {
   received = [];
+  signedAt = [];
   answer = (_request, response) => void response.writeHead(204).end();
 });
 
@@ -90,7 +97,7 @@ afterEach(async () => {
 /** A queue as coordinators open it, polled every 50 ms. The long reply timeout tolerates a busy machine. */
 function startQueue(url: string): { readonly redis: Redis; readonly queue: WebhookQueue } {
   const redis = openFailFast({ url, name: 'test', log: quiet, replyWithinMs: 60_000 });
-  const queue = createWebhookQueue({ redis, drawId, sendWebhook, log: quiet });
+  const queue = createWebhookQueue({ redis, clock, drawId, sendWebhook, log: quiet });
   connections.push(redis);
   queues.push(queue);
   timers.push(setInterval(() => void queue.look().catch(() => undefined), 50));
@@ -130,7 +137,7 @@ describe('messages to webhooks', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('are sent again after a failure, with the same id and a signature of its time', async () => {
+  it('are sent again after a failure, with the same id and a signature of its time by the clock of Redis', async () => {
     const { redis, queue } = startQueue(server.url);
     await isReady(redis);
     await nameWebhooks(redis, 'web', ['fails.example', 'well.example']);
@@ -148,6 +155,7 @@ describe('messages to webhooks', () => {
       { host: 'well.example', ...expected },
     ]);
     expect(await redis.keys(`${QUEUE}:msg_*`)).toEqual([]);
+    expect(signedAt.filter((at) => at > Date.now() - BEHIND_MS)).toEqual([]);
   });
 
   it('are one job however often they are added', async () => {

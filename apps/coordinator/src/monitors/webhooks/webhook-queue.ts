@@ -2,6 +2,7 @@ import { redisKeys, WEBHOOK_QUEUE } from '@vantage/contract';
 import type { Job } from 'bullmq';
 import type { Redis } from 'ioredis';
 
+import type { RedisClock } from '../../redis/clock.ts';
 import type { Log } from '../../redis/log.ts';
 import { onStore } from '../../redis/store.ts';
 import { deliverJob } from './deliver-job.ts';
@@ -23,6 +24,7 @@ const LISTS = ['wait', 'delayed', 'active'].map((list) => `${redisKeys.webhookQu
 export interface WebhookQueueDependencies {
   /** Connection whose commands fail fast while Redis is unavailable. */
   readonly redis: Redis;
+  readonly clock: Pick<RedisClock, 'now'>;
   readonly drawId: () => string;
   /** Undefined without a secret to sign with: another coordinator may have it. */
   readonly sendWebhook: SendWebhook | undefined;
@@ -47,7 +49,7 @@ export interface WebhookQueue {
 }
 
 export function createWebhookQueue(dependencies: WebhookQueueDependencies): WebhookQueue {
-  const { redis, drawId, sendWebhook, log } = dependencies;
+  const { redis, clock, drawId, sendWebhook, log } = dependencies;
   const receivers = createReceivers({ mostOfReceiver: MOST_OF_RECEIVER, stuckAfterMs: STUCK_AFTER_MS });
   const taken = new Set<Promise<void>>();
   let opening: Promise<OpenQueue> | undefined;
@@ -67,7 +69,7 @@ export function createWebhookQueue(dependencies: WebhookQueueDependencies): Webh
     const { worker, UnrecoverableError } = await opened();
     const job = (await worker.getNextJob(drawId(), { block: false })) as Job<WebhookMessage> | undefined;
     if (job === undefined) return false;
-    const delivery = deliverJob({ redis, log, receivers, UnrecoverableError, sendWebhook: send }, job);
+    const delivery = deliverJob({ redis, clock, log, receivers, UnrecoverableError, sendWebhook: send }, job);
     taken.add(delivery);
     void delivery.then(() => taken.delete(delivery));
     return true;
