@@ -70,7 +70,7 @@ export function isUnanswered(result: Dns): boolean {
   const { error, trace, rcode } = result;
   const kind = answerKindOf(result);
   const isFailed = error !== null && error !== undefined;
-  if (isRootSilent(result)) return true;
+  if (isRootSilent(result) || partAsked(result) !== undefined) return true;
   if (error?.code === 'dns_resolver_failing') return true;
   if (error?.code === 'dns_servers_silent') return false;
   if (kind === undefined) return isFailed && (trace === undefined || error.phase === 'resolve');
@@ -88,7 +88,28 @@ export function isUnanswered(result: Dns): boolean {
 export function isRootSilent(result: Dns): boolean {
   const { error, trace = [] } = result;
   if (error === null || error === undefined || trace.length === 0) return false;
-  return trace.every(({ zone }) => zone === '.') && answerKindOf(result) !== 'nxdomain';
+  return trace.every(({ zone, referral }) => zone === '.' && referral === null) && answerKindOf(result) !== 'nxdomain';
+}
+
+/** Kinds of answers that end a trace, even if the zone has other servers. */
+const lastKinds: ReadonlySet<AnswerKind | undefined> = new Set(['answer', 'alias', 'nodata', 'nxdomain', 'loop']);
+
+/**
+ * The number of name servers that a failed trace asked of its last zone, none if its time was over before, and that of
+ * all that the zone above it named; undefined if it asked all, or if that is not known.
+ */
+export function partAsked(result: Dns): { readonly asked: number; readonly all: number } | undefined {
+  const { error, trace = [] } = result;
+  const last = trace.at(-1);
+  if (error === null || error === undefined || last === undefined || lastKinds.has(answerKindOf(result)))
+    return undefined;
+  // After too many delegations the last row is a referral, too.
+  if (last.referral !== null && error.code !== 'timed_out') return undefined;
+  const zone = last.referral ?? last.zone;
+  const records = trace.findLast(({ referral }) => referral === zone)?.records ?? [];
+  const asked = trace.filter((row) => row.zone === zone).length;
+  const all = records.filter(({ type, name }) => type === 'NS' && sameName(name, zone)).length;
+  return asked < all ? { asked, all } : undefined;
 }
 
 /** True if a query for NS was answered by a referral to the queried name: its parent zone listed its name servers. */

@@ -7,6 +7,7 @@ import { isUnfit, silentTtl } from './unanswered-pings.ts';
 import { listed, shown } from './words.ts';
 import { failsByClock, isDated } from './clock.ts';
 import { outOfTimeReason } from './out-of-time.ts';
+import { ofRoot, ofZone } from './trace-reason.ts';
 import {
   handshakePhrases,
   http2Reason,
@@ -27,17 +28,10 @@ export function reasonOf(probeResult: ProbeResult): string {
   if (probeResult.isDisputed === true) return saidReason(reason, result.trace !== undefined);
   // A trace does not use the resolver.
   if (isRootSilent(result)) return ofRoot(reason);
-  if (result.trace !== undefined) return reason.replace(/\bthe resolver\b/, 'a name server of the zone');
+  if (result.trace !== undefined) return ofZone(reason, result);
   const { recordType, resolver } = result;
   const isResolvers = recordType !== undefined && typeof resolver === 'string' && isUnanswered(result);
   return isResolvers ? reason.replace(/\bthe resolver\b/, () => `the resolver ${shown(resolver)}`) : reason;
-}
-
-/** The reason for a trace that failed at the root servers, for example because the probe's network blocks queries. */
-function ofRoot(reason: string): string {
-  const servers = 'the root servers that were asked';
-  const named = reason.replace(/\bthe resolver\b/, servers);
-  return named === reason ? `${servers} gave no answer: ${reason}` : named;
 }
 
 /** Failures of the redirects themselves, which say nothing about the place that they lead to. */

@@ -69,6 +69,21 @@ const rootRow = {
   records: [],
   error: unheard.error,
 };
+const rowOfZone = { ...rootRow, zone: 'com.' };
+/** A referral to a zone with so many name servers. */
+const delegatingTo = (servers: number, zone = '.') => ({
+  ...rootRow,
+  zone,
+  rcode: 'NOERROR',
+  error: null,
+  referral: 'com.',
+  records: Array.from({ length: servers }, (_, index) => ({
+    name: 'com.',
+    type: 'NS',
+    ttl: 60,
+    data: `ns${index}.com.`,
+  })),
+});
 const cutAndUnheard = { ...unheard, rcode: 'NOERROR', answerKind: 'truncated' as const };
 
 /** A result without an address because the resolver failed, refused or was silent. */
@@ -338,6 +353,32 @@ describe('the verdict', () => {
       'down',
       '1 of 1',
       summaryOf('dns', { 'fra-1': { ...unheard, trace: [rootRow, { ...rootRow, zone: 'com.' }] } }),
+    ],
+    ...(
+      [
+        ['of which not all were asked', 3, [2, 2], 'unknown', '0 of 0'],
+        ['of which all were asked', 2, [2, 2], 'down', '1 of 1'],
+        ['of which the time left none to ask', 2, [], 'unknown', '0 of 0'],
+      ] as const
+    ).map(([what, all, asked, verdict, agree]): [string, Summary['verdict'], string, Summary] => [
+      `name servers of a zone that are dead, and ${what}, in a trace`,
+      verdict,
+      agree,
+      summaryOf('dns', { 'fra-1': { ...unheard, trace: [delegatingTo(all), ...asked.map(() => rowOfZone)] } }),
+    ]),
+    [
+      'name servers of a zone that says that the name does not exist, of which one was asked, in a trace',
+      'down',
+      '1 of 1',
+      summaryOf('dns', {
+        'fra-1': { ...dns('NXDOMAIN', { authority: [soa] }), trace: [delegatingTo(3), rowOfZone] },
+      }),
+    ],
+    [
+      'too many delegations, in a trace',
+      'down',
+      '1 of 1',
+      summaryOf('dns', { 'fra-1': { ...noMessage, trace: [rowOfZone, delegatingTo(3, 'org.')] } }),
     ],
     ['name servers of the zone that was asked for', 'up', '1 of 1', summaryOf('dns', { 'fra-1': delegated })],
     [
@@ -752,6 +793,14 @@ describe('the headline', () => {
     [
       'No probe got an answer for example.com (A): the root servers that were asked gave no answer: nothing came back in time.',
       summaryOf('dns', { 'fra-1': { ...unheard, trace: [rootRow] } }),
+    ],
+    [
+      'No probe got an answer for example.com (A): nothing came back in time, with one of the 3 name servers of the zone asked.',
+      summaryOf('dns', { 'fra-1': { ...unheard, trace: [delegatingTo(3), rowOfZone] } }),
+    ],
+    [
+      'No probe got an answer for example.com (A): the time of the trace was over before it asked the name servers of the last zone.',
+      summaryOf('dns', { 'fra-1': { ...unheard, trace: [delegatingTo(3)] } }),
     ],
     [
       'No probe got an answer for example.com (A): the root servers that were asked refused to answer (REFUSED).',
