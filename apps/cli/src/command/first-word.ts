@@ -8,10 +8,21 @@ import { commonFlags } from './common-flags.ts';
  * HOST`.
  */
 export function flagsBehindCommand(argv: readonly string[]): readonly string[] {
+  const [flags, [name, ...args]] = splitFlags(argv);
+  return name === undefined ? argv : [name, ...flags, ...args];
+}
+
+/** Moves leading common flags to the end, behind words that have an order. */
+export function flagsLast(args: readonly string[]): readonly string[] {
+  const [flags, others] = splitFlags(args);
+  return [...others, ...flags];
+}
+
+/** The common flags at the start, and everything after them. */
+function splitFlags(argv: readonly string[]): readonly [flags: readonly string[], others: readonly string[]] {
   let at = 0;
   for (let size = sizeOf(argv[at]); size > 0; size = sizeOf(argv[at])) at += size;
-  const [name, ...args] = argv.slice(at);
-  return name === undefined ? argv : [name, ...argv.slice(0, at), ...args];
+  return [argv.slice(0, at), argv.slice(at)];
 }
 
 /** Number of words that a common flag takes; 0 for `--help` and any other word. */

@@ -266,6 +266,23 @@ describe('the words after monitors', () => {
   };
 
   it.each([
+    ['--server http://a.example --json monitors show web', { verb: 'show', name: 'web' }],
+    ['--json monitors', { verb: 'list' }],
+    ['monitors --server=http://a.example list', { verb: 'list' }],
+    ['--server http://a.example monitors delete web --json', { verb: 'delete', name: 'web' }],
+    [
+      '--server http://a.example monitors put web ping a.example --every 5m',
+      {
+        verb: 'put',
+        name: 'web',
+        definition: { request: { check: { type: 'ping', host: 'a.example' }, every: '5m' } },
+      },
+    ],
+  ])('may follow common flags: %s', (line, action) => {
+    expect(parseCommand(line.split(' '))).toMatchObject({ kind: 'monitors', action });
+  });
+
+  it.each([
     [[], { verb: 'list' }],
     [['--json'], { verb: 'list' }],
     [['show', 'web'], { verb: 'show', name: 'web' }],

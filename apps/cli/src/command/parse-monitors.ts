@@ -4,11 +4,12 @@ import { checkTypes, isCheckTypeName } from '@vantage/diagnostics/contract';
 import { monitorVerbs, type MonitorAction } from '../monitors/monitor-action.ts';
 import type { Command } from './command.ts';
 import { commonFlags, monitorFlags, selectionFlags } from './common-flags.ts';
-import { expectedOf } from './first-word.ts';
+import { expectedOf, flagsLast } from './first-word.ts';
 import { readCheck } from './read-check.ts';
 import { settingsFrom } from './settings.ts';
 
-export function parseMonitors([verb = 'list', ...args]: readonly string[]): Command {
+export function parseMonitors(words: readonly string[]): Command {
+  const [verb = 'list', ...args] = flagsLast(words);
   const invalid = (...faults: readonly string[]): Command => ({ kind: 'invalid', faults, of: 'monitors' });
   const isFlag = verb.startsWith('-');
   const known = isFlag ? 'list' : monitorVerbs.find((one) => one === verb);

@@ -100,6 +100,16 @@ describe('an expectation', () => {
     ],
     ['a time just above it', { rt: 2.04 }, 'up', { maxRtt: 2 }, 'failing', 'round-trip time 2.04 ms, more than 2 ms'],
     ['loss just above it', { loss: 1 / 3 }, 'up', { maxLoss: 0.3333 }, 'failing', 'loss 33.333 %, more than 33.33 %'],
+    ['a bound of two places', { rt: 9 }, 'up', { maxRtt: 0.25 }, 'failing', 'round-trip time 9 ms, more than 0.25 ms'],
+    ['a time near it', { rt: 5.04 }, 'up', { maxRtt: 5.021 }, 'failing', 'round-trip time 5.04 ms, more than 5.021 ms'],
+    [
+      'a share of the packets',
+      { loss: 0.07 + 1e-9 },
+      'up',
+      { maxLoss: 0.07 },
+      'failing',
+      'loss 7.0000001 %, more than 7 %',
+    ],
     ['loss', { loss: 0.25 }, 'up', { maxLoss: 0.1 }, 'failing', 'loss 25 %, more than 10 %'],
     [
       'a certificate',

@@ -111,15 +111,16 @@ function above(
   unit: string,
 ): readonly string[] {
   if (most === undefined || value === null || value === undefined || value <= most) return [];
-  const [shown, bound] = distinct(value * factor, most * factor);
-  return [`${name} ${shown} ${unit}, more than ${bound} ${unit}`];
+  // Without the rounding error of the product.
+  const bound = Number((most * factor).toPrecision(12));
+  return [`${name} ${textAbove(value * factor, bound)} ${unit}, more than ${bound} ${unit}`];
 }
 
-/** Two numbers that differ, with so many decimal places, one at least, that their texts differ too. */
-function distinct(one: number, other: number): readonly [string, string] {
+/** A number with so many decimal places, one at most if they suffice, that its text is above the bound, too. */
+function textAbove(value: number, bound: number): string {
   for (let digits = 1; digits < 10; digits += 1) {
-    const [first, second] = [one, other].map((number) => String(Number(number.toFixed(digits))));
-    if (first !== second) return [first!, second!];
+    const shown = Number(value.toFixed(digits));
+    if (shown > bound) return String(shown);
   }
-  return [String(one), String(other)];
+  return String(value);
 }
