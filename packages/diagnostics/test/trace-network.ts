@@ -77,7 +77,7 @@ export function arrived(sent: FakeSent, rttMs = sent.ttl): FakeAnswer {
 }
 
 /** The target’s answer to a packet of any protocol. */
-export function answerOfTarget(sent: FakeSent): FakeAnswer {
+export function answerOfTarget(sent: FakeSent, tcpFlags = 0x12): FakeAnswer {
   if (sent.protocol === 'icmp') return arrived(sent, 20);
   if (sent.protocol === 'udp') return { ...unreachable(sent, 3, TARGET), rttMs: 20 };
   const syn = Buffer.from(sent.packet);
@@ -85,7 +85,7 @@ export function answerOfTarget(sent: FakeSent): FakeAnswer {
   syn.copy(data, 0, 2, 4);
   syn.copy(data, 2, 0, 2);
   data.writeUInt32BE((syn.readUInt32BE(4) + 1) >>> 0, 8);
-  data[13] = 0x12;
+  data[13] = tcpFlags;
   return { protocol: 'tcp', data, from: TARGET, hopLimit: 60, rttMs: 20 };
 }
 

@@ -15,6 +15,7 @@ import { ofType, type ProbeResult, type SparseResultOf } from './probe-result.ts
 import { redirectedTo } from './redirected.ts';
 import { isWithoutFamily } from './resolution.ts';
 import { payloadText } from './payload-text.ts';
+import { isResetAlone } from './traceroute/resets.ts';
 import { chosenText } from './traceroute/steps/chosen-packets.ts';
 import { findingRules } from './rules.ts';
 import { answersEchoAlone, goesRound, isRefused, type Partition } from './partition.ts';
@@ -161,7 +162,7 @@ function positive(check: Check, probeResults: readonly ProbeResult[], up: readon
     case 'dns':
       return resolved(host, recordTypeOf(probeResults), ofType<'dns'>(up));
     case 'traceroute':
-      return `${host} ${up.every(isReachedByEcho) ? 'answers echo requests' : 'is reached'}`;
+      return `${host}${ofType<'traceroute'>(up).every(({ result }) => isResetAlone(result)) ? ', or a firewall in its name,' : ''} ${up.every(isReachedByEcho) ? 'answers echo requests' : 'is reached'}`;
     case 'info':
       return `${host} is ${addressText(check.host, up)}, as seen`;
     default:

@@ -116,7 +116,10 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   dnssec_differs: rule(['info'], 'The verdict is `validated` for some and `not_validated` for others.'),
   reverse_name_unverified: rule(['info'], 'info: `hostnameVerified` is false.'),
   reverse_name_differs: rule(['info'], 'info: two or more reverse names of one address, whatever their case.'),
-  port_closed: rule(['warning'], 'tcp, udp: the state `closed`.'),
+  port_closed: rule(
+    ['warning', 'info'],
+    'tcp, udp: the state `closed`. traceroute over tcp: the same, as information; the text and the headline name a firewall if no echo request was answered either (`echo`).',
+  ),
   port_filtered: rule(['warning'], 'tcp: the state `filtered`.'),
   port_states_differ: rule(
     ['warning'],

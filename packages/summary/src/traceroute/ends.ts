@@ -18,6 +18,7 @@ import { findCirclingFlows } from './flows/circling-flows.ts';
 import { findCutFlows } from './flows/cut-flows.ts';
 import type { WayNode } from './multipath/ways.ts';
 import { findRefusals, type PathRefusal } from './refusals.ts';
+import { findResets } from './resets.ts';
 import { routersPassed, stops } from './stops.ts';
 import type { Step, Trace } from './trace.ts';
 
@@ -59,6 +60,7 @@ export function findEnds(
     ...findBrokenBranches(traces),
     ...findMtus(traces),
     ...findHeaders(traces),
+    ...findResets(traces),
     ...findPathChanges(traces.filter((trace) => circleOfRounds(trace) === undefined)),
   ];
 }

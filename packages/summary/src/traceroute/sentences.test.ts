@@ -133,6 +133,27 @@ describe('a path that is known in part', () => {
   });
 });
 
+describe('a trace whose SYNs are reset', () => {
+  const reset = (echo: { sent: number; received: number }): ReturnType<typeof summaryOf> =>
+    summaryOf('traceroute', {
+      'fra-1': trace([access(1), '203.0.113.1 9 9 9'], { protocol: 'tcp', state: 'closed', echo }),
+    });
+
+  it('reaches the target, or a firewall in its name if nothing else answers', () => {
+    const summary = reset({ sent: 6, received: 0 });
+
+    expect(summary.verdict).toBe('up');
+    expect(summary.headline).toMatch(/^example\.com, or a firewall in its name, is reached from the one probe asked/);
+    expect(summary.findings.map(({ code, text }) => `${code}: ${text}`)).toEqual([
+      'port_closed: Resets (RST) answer the SYNs of fra-1: the port is closed, or a firewall refuses connections in the name of the target. No echo request of fra-1 was answered: a firewall, and not the target, may be the end of the path.',
+    ]);
+  });
+
+  it('reaches a target that answers echo requests too', () => {
+    expect(reset({ sent: 6, received: 6 }).headline).toMatch(/^example\.com is reached from/);
+  });
+});
+
 describe('a router that answers for every hop from its own on', () => {
   it('is no circle of routers that disagree: the TTL of the packets may be set before it', () => {
     const of = (fields: object): ReturnType<typeof summaryOf> =>

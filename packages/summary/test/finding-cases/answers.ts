@@ -1,16 +1,21 @@
 import { bad, each, summaryOf } from '../cases.ts';
-import { lost, ping, tcp, udp } from '../results.ts';
+import { lost, ping, tcp, trace, udp } from '../results.ts';
 import type { FindingCases } from './case.ts';
 
 const good = ping([20, 21, 22, 20]);
 const packetFrom = (from: string) => ({ seq: 1, rtt: 20, ttl: 60, from, duplicate: false });
+const path = ['192.0.2.1 5', '203.0.113.1 9'];
 const notice = { type: 3, code: 13, from: '192.0.2.1', private: false };
 
 /** Cases of findings about ports, packets and their replies. */
 export const answerCases: FindingCases = {
   port_closed: {
-    present: [['it refuses', summaryOf('tcp', { 'fra-1': tcp('closed') })]],
+    present: [
+      ['it refuses', summaryOf('tcp', { 'fra-1': tcp('closed') })],
+      ['a trace is answered by resets alone', summaryOf('traceroute', { 'fra-1': trace(path, { state: 'closed' }) })],
+    ],
     absent: [
+      ['a SYN of a trace was accepted', summaryOf('traceroute', { 'fra-1': trace(path, { state: 'open' }) })],
       ['nothing comes back', summaryOf('tcp', { 'fra-1': tcp('filtered') })],
       ['nothing comes back over UDP', summaryOf('udp', { 'fra-1': udp('open|filtered') })],
     ],

@@ -14,7 +14,7 @@ import {
 
 import { withNetworks } from './annotate.ts';
 import { headerErrors, headerOptions, headerResults, ordinaryPackets } from './options/header-options.ts';
-import { echoSchema, flowPathSchema, fullTtlSchema, hopSchema, stopReasonSchema } from './result-fields.ts';
+import { echoSchema, flowPathSchema, fullTtlSchema, hopSchema, targetResults } from './result-fields.ts';
 import { mtuResults } from './options/mtu-results.ts';
 import { multipathSchema } from './multipath-fields.ts';
 import {
@@ -95,10 +95,7 @@ export const traceroute = defineCheckType({
     ...addressesField,
     ...roundResults,
     hops: Type.Array(hopSchema, { maxItems: 64 }),
-    reached: Type.Boolean({
-      description: 'Whether the target answered, including to packets with full TTL (`fullTtl`).',
-    }),
-    stopReason: nullable(stopReasonSchema),
+    ...targetResults,
     flows: Type.Array(flowPathSchema, {
       maxItems: 16,
       description: 'The path of each flow: which router answered which packet. Links of a path are within one flow.',

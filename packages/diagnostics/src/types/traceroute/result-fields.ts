@@ -124,6 +124,18 @@ export const stopReasonSchema = Type.Enum(stopReasons, {
     'trace.',
 });
 
+export const targetResults = {
+  reached: Type.Boolean({
+    description: 'Whether the target answered, including to packets with full TTL (`fullTtl`).',
+  }),
+  state: Type.Enum(['open', 'closed'], {
+    description:
+      'State of the port by tcp: `open` if a SYN was accepted; `closed` if the answers were resets (RST), of the host or of a ' +
+      'firewall in its name. Absent if neither came, and in results of older probes.',
+  }),
+  stopReason: nullable(stopReasonSchema),
+};
+
 export const flowPathSchema = Type.Object(
   {
     reached: Type.Boolean({ description: 'Whether the target answered any packet of the flow.' }),

@@ -12,6 +12,7 @@ import {
 } from '../../../test/fake-packets.ts';
 import { itNeeding } from '@vantage/test-support/needs';
 import {
+  answerOfTarget,
   arrived,
   expired,
   ofTrace,
@@ -244,6 +245,25 @@ describe('traceroute', () => {
 
     expect(outcome).toMatchObject({ result, error, reached: true, stopReason: 'completed' });
     expect(outcome.hops?.at(-1)).toMatchObject({ ip: TARGET, icmp: { mark: '!X', from: TARGET } });
+  });
+
+  it.each([
+    ['open if any SYN is accepted', [0x12, 0x14], 'open'],
+    ['closed if all are reset', [0x14], 'closed'],
+  ])('knows the port as %s', async (_when, flags, state) => {
+    let count = 0;
+    const { outcome } = await traceOver(
+      (sent) => [
+        sent.ttl < 3 ? expired(sent, router(sent.ttl)) : answerOfTarget(sent, flags[(count += 1) % flags.length]),
+      ],
+      { protocol: 'tcp' },
+    );
+
+    expect(outcome).toMatchObject({ result: 'success', reached: true, state });
+  });
+
+  it('knows no state of a port by icmp', async () => {
+    expect((await traceOver(path(3))).outcome).not.toHaveProperty('state');
   });
 
   it('is refused by a filter if the target answers echo requests by port unreachable', async () => {

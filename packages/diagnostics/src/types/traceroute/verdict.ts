@@ -6,11 +6,11 @@ import { icmpFailure } from '../../sockets/icmp/icmp-failure.ts';
 import type { traceroute } from './contract.ts';
 import type { Loop } from './probing/loop.ts';
 import type { Trace } from './probing/trace-state.ts';
-import { isReached, rtOf } from './hops/target-answers.ts';
+import { isReached, portStateOf, rtOf } from './hops/target-answers.ts';
 import { FULL_TTL } from './result-fields.ts';
 import { isFull, type TraceAnswer } from './probing/trace.ts';
 
-type Verdict = Pick<Outcome<typeof traceroute>, 'result' | 'rt' | 'error' | 'reached' | 'loop'>;
+type Verdict = Pick<Outcome<typeof traceroute>, 'result' | 'rt' | 'error' | 'reached' | 'loop' | 'state'>;
 
 /** @param shown the public form of an address; null if it is hidden */
 export function verdict(
@@ -23,8 +23,10 @@ export function verdict(
   const loop = found === null ? null : { start: found.start, length: found.length };
   const reached = isReached(trace);
   const error = failureOf(trace, protocol, target, shown);
-  if (error === null) return { result: 'success', rt: rtOf(trace), error, reached, loop };
-  return { result: outcomeOf(error), rt: null, error, reached, loop };
+  const state = portStateOf(trace, protocol);
+  const known = { reached, loop, ...(state !== undefined && { state }) };
+  if (error === null) return { result: 'success', rt: rtOf(trace), error, ...known };
+  return { result: outcomeOf(error), rt: null, error, ...known };
 }
 
 /**

@@ -169,9 +169,9 @@ describe('what the target answers', () => {
   });
 
   it.each([
-    ['SYN-ACK', 0x12],
-    ['RST', 0x14],
-  ])('is a %s that acknowledges the SYN', (_name, flags) => {
+    ['SYN-ACK', 0x12, {}],
+    ['RST', 0x14, { isReset: true }],
+  ])('is a %s that acknowledges the SYN', (_name, flags, kind) => {
     const flow = traceFlow(options(4, 'tcp'));
     const syn = Buffer.from(flow.packet(21));
     const segment = Buffer.alloc(20);
@@ -180,7 +180,11 @@ describe('what the target answers', () => {
     segment.writeUInt32BE((syn.readUInt32BE(4) + 1) >>> 0, 8);
     segment[13] = flags;
 
-    expect(flow.match(received(segment, 'tcp', addresses[4].destination))).toEqual({ index: 21, error: null });
+    expect(flow.match(received(segment, 'tcp', addresses[4].destination))).toEqual({
+      index: 21,
+      error: null,
+      ...kind,
+    });
   });
 
   it('is known from a quoted number where address translation changed the checksum', () => {

@@ -45,6 +45,8 @@ export interface FlowAnswer {
   readonly remainder?: number;
   /** The ICMP error, or null if the target answered with the protocol itself. */
   readonly error: IcmpError | null;
+  /** True for a RST. */
+  readonly isReset?: true;
 }
 
 /**
@@ -167,7 +169,8 @@ function tcpFlow(options: FlowOptions): TraceFlow {
       if ((flags & (TCP_FLAGS.rst | TCP_FLAGS.ack)) === 0) return undefined;
       // A SYN takes one number: SYN-ACK and RST acknowledge the next (RFC 9293 section 3.10.7), or the data too.
       const index = indexOf(acknowledgment - 1);
-      return { index: index < data.length ? index : (index - data.length) >>> 0, error: null };
+      const number = index < data.length ? index : (index - data.length) >>> 0;
+      return { index: number, error: null, ...((flags & TCP_FLAGS.rst) !== 0 && { isReset: true }) };
     }
     const error = quotedError(family, received);
     const quoted = error === undefined ? undefined : parseTcp(error.quoted.payload);
