@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
 import { MAX_SCREENSHOT_BYTES, redisKeys } from '@vantage/contract';
+import { findRedisServer, startRedisServer } from '@vantage/redis-server';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Redis } from 'ioredis';
 
@@ -500,4 +501,28 @@ describe('an agent that sends notifications without end', () => {
     expect(await bed.redis.hexists(redisKeys.suspended, 'quiet')).toBe(0);
     for (const probe of ['loud', 'quiet']) await admin('remove', probe);
   });
+});
+
+it('the quota holds on a Redis without the commands that hosts of Redis do not offer', async () => {
+  const renamed = ['ACL', 'CLIENT', 'CONFIG', 'SLOWLOG'].flatMap((command) => [
+    '--rename-command',
+    command,
+    `own-${command}`,
+  ]);
+  const server = await startRedisServer({
+    executable: findRedisServer(process.env['PATH'] ?? '')!,
+    arguments: renamed,
+  });
+  const redis = connectAs(server.url);
+  try {
+    const quota = createKeyQuota({ redis, limitBytes: LIMIT_BYTES, log: quiet });
+    await redis.set(redisKeys.heartbeat('flood'), 'x'.repeat(LIMIT_BYTES));
+
+    expect(await quota.look()).toBe(true);
+    expect(await redis.exists(redisKeys.heartbeat('flood'))).toBe(0);
+    expect(await redis.hexists(redisKeys.suspended, 'flood')).toBe(1);
+  } finally {
+    redis.disconnect();
+    await server.stop();
+  }
 });

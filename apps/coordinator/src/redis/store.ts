@@ -25,6 +25,11 @@ const serverStates = new Set([
 /** Errors of a server that is reachable but cannot write. */
 const writeRefusals = new Set(['MISCONF', 'OOM', 'READONLY', 'NOREPLICAS']);
 
+/** True if the login may not run the command, or the server has none of that name: a hosted Redis may have renamed it. */
+export function isDenied(error: unknown): boolean {
+  return Error.isError(error) && /^(NOPERM |ERR unknown command )/.test(error.message);
+}
+
 /** Names of errors that count as faults of this program. */
 const programErrors = new Set(['TypeError', 'SyntaxError', 'ReferenceError', 'RangeError', 'AssertionError']);
 

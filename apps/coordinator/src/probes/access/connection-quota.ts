@@ -4,6 +4,7 @@ import type { Redis } from 'ioredis';
 
 import { hasLongName, refusedUser, sendsLargeRequests } from './large-requests.ts';
 import { createLoginWatch } from './login-watch.ts';
+import { isDenied } from '../../redis/store.ts';
 
 /**
  * Most connections of an agent's user on one server, enough for the two agents that run during an upgrade. If there are
@@ -129,7 +130,7 @@ async function endOfAgents(master: Redis): Promise<readonly (readonly [string, n
       agents.map(async (user) => [user, Number(await master.call('CLIENT', 'KILL', 'USER', user))] as const),
     );
   } catch (error) {
-    if (Error.isError(error) && error.message.startsWith('NOPERM')) return [];
+    if (isDenied(error)) return [];
     throw error;
   }
 }
@@ -156,7 +157,7 @@ async function listConnections(master: Redis): Promise<string> {
     return String(await master.call('CLIENT', 'LIST', 'TYPE', 'normal'));
   } catch (error) {
     // The Redis user of the coordinator may not run the command.
-    if (Error.isError(error) && error.message.startsWith('NOPERM')) return '';
+    if (isDenied(error)) return '';
     throw error;
   }
 }

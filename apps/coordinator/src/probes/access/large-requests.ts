@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { isDenied } from '../../redis/store.ts';
 
 /*
  * Redis executes HELLO and AUTH whatever the ACL says, and reads each request before it refuses it: names and requests
@@ -57,7 +58,7 @@ export async function refusedUser(master: Redis): Promise<string | undefined> {
     return /(?:^| )user=(\S+)/.exec(value('client-info'))?.[1];
   } catch (error) {
     // The Redis user of the coordinator may not run the command.
-    if (Error.isError(error) && error.message.startsWith('NOPERM')) return undefined;
+    if (isDenied(error)) return undefined;
     throw error;
   }
 }

@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 
 import { isOpenToAll } from './redis-users.ts';
+import { isDenied } from '../../redis/store.ts';
 
 /**
  * For this long a server that lets everyone in is not asked again whether it does: that reply costs Redis more than the
@@ -64,7 +65,7 @@ async function needsLogin(master: Redis): Promise<boolean> {
     return !(await isOpenToAll(master));
   } catch (error) {
     // The Redis user of the coordinator may not run the command.
-    if (Error.isError(error) && error.message.startsWith('NOPERM')) return false;
+    if (isDenied(error)) return false;
     throw error;
   }
 }

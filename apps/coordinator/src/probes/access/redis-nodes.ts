@@ -2,6 +2,7 @@ import { isCluster, openOnce, parseRedisUrl } from '@vantage/redis-connections';
 import type { Redis } from 'ioredis';
 
 import { closeAll } from '../../redis/connections.ts';
+import { isDenied } from '../../redis/store.ts';
 
 /** A Redis server, master or replica. */
 export interface RedisNode {
@@ -65,7 +66,7 @@ async function mayReadUsers(redis: Redis): Promise<boolean> {
     await redis.call('ACL', 'GETUSER', 'default');
     return true;
   } catch (error) {
-    if (Error.isError(error) && error.message.startsWith('NOPERM')) return false;
+    if (isDenied(error)) return false;
     throw error;
   }
 }

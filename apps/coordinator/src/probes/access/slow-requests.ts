@@ -3,6 +3,7 @@ import { mastersOf } from '@vantage/redis-connections';
 import type { Redis } from 'ioredis';
 
 import type { Log } from '../../redis/log.ts';
+import { isDenied } from '../../redis/store.ts';
 
 /** Finds, in the slow log of Redis, the probes whose Redis users send requests that no agent sends in such sizes. */
 export interface SlowRequests {
@@ -51,7 +52,7 @@ export function createSlowRequests(redis: Redis, log: Log): SlowRequests {
     try {
       return (await master.call('SLOWLOG', 'GET', String(count))) as readonly Entry[];
     } catch (error) {
-      if (!Error.isError(error) || !error.message.startsWith('NOPERM')) throw error;
+      if (!isDenied(error)) throw error;
       // Logged once, not at each poll.
       if (!isRefused)
         log.warn({ error }, 'the slow log of Redis may not be read: stolen agent logins are noticed later');

@@ -7,6 +7,7 @@ import { changeAccess } from '../enrolment/change-access.ts';
 import { readUser } from './redis-users.ts';
 import { withdrawJobs } from './withdraw-jobs.ts';
 import { suspendedFailure } from './withdrawal.ts';
+import { isDenied } from '../../redis/store.ts';
 
 // `allow-oom`, because a flood may have used up the memory.
 const noteScript = defineScript('allow-oom', "return redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])");
@@ -48,7 +49,7 @@ export async function switchOffUser(redis: Redis, probe: string): Promise<boolea
         if (known.on) await master.call('ACL', 'SAVE').catch(() => undefined);
         return isOff;
       } catch (error) {
-        if (Error.isError(error) && error.message.startsWith('NOPERM')) return false;
+        if (isDenied(error)) return false;
         throw error;
       }
     }),

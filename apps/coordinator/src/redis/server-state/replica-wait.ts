@@ -1,7 +1,7 @@
 import { isWatched, masterOf, mastersOf, serverOf } from '@vantage/redis-connections';
 import type { Redis } from 'ioredis';
 
-import { storeUnavailable } from '../store.ts';
+import { isDenied, storeUnavailable } from '../store.ts';
 import { StoreUnavailable } from '../store-errors.ts';
 import type { Log } from '../log.ts';
 import type { MasterWatch } from './master-watch.ts';
@@ -102,10 +102,10 @@ class WaitForReplicas implements ReplicaWait {
       return Array.isArray(online) ? online.length : 0;
     } catch (error) {
       // Without a connection no check is accepted anyway; without permission for the command, no replica is waited for.
-      if (!this.hasWarned && Error.isError(error) && error.message.startsWith('NOPERM')) {
+      if (!this.hasWarned && isDenied(error)) {
         this.hasWarned = true;
         this.options.log.warn(
-          { error: error.message },
+          { error: (error as Error).message },
           'replicas are not waited for: the user of the coordinator may not ask for ROLE',
         );
       }
