@@ -14,7 +14,7 @@ describe('a program that starts', () => {
     ],
     ['the supervisor', ['apps/standalone/src/standalone.ts']],
     ["the operator's commands", ['apps/coordinator/src/admin/doctor/check-proxies.ts']],
-    ['an agent', ['apps/probe-agent/src/serve.ts', 'apps/probe-agent/src/open-runtime.ts']],
+    ['an agent', ['apps/probe-agent/src/serve.ts', 'apps/probe-agent/src/runtime/open-runtime.ts']],
   ])('does not load the fetch of Node: %s', (_name, files) => {
     const program = `
       for (const file of ${JSON.stringify(files.map((file) => join(repository, file)))}) await import(file);

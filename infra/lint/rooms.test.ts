@@ -17,7 +17,6 @@ const MOST_FILES = 14;
 
 /** Rooms that still have too many files; the list must not grow. */
 const crowded: readonly string[] = [
-  'apps/probe-agent/src',
   'apps/standalone/src',
   'apps/web/src/views',
   'packages/agent-loop/src',
@@ -43,6 +42,7 @@ describe('the rooms', () => {
     'apps/coordinator/src/keys',
     'apps/coordinator/src/monitors',
     'apps/coordinator/src/probes',
+    'apps/probe-agent',
     'packages/diagnostics',
     'packages/diagnostics/src/browser',
     'packages/diagnostics/src/sockets',

@@ -4,7 +4,7 @@ import { redisKeys, screenshotJobId } from '@vantage/contract';
 import { createAgent, type ProbeAgent } from './agent.ts';
 import { fakeConfig, fakeRuntime, openPort, silent } from '../test/fakes.ts';
 import { eventually, newCheckId, startRig, type Rig } from '../test/rig.ts';
-import type { ScreenshotOffer } from './screenshot-offer.ts';
+import type { ScreenshotOffer } from './runtime/screenshot-offer.ts';
 
 let rig: Rig;
 let counter = 0;

@@ -12,13 +12,13 @@ import {
 import { checkOfScreenshotJob } from '@vantage/contract';
 import type { Logger } from 'pino';
 
-import { abilityOf, type Ability } from './capabilities.ts';
+import { abilityOf, type Ability } from './runtime/capabilities.ts';
 import type { Config } from './config/config.ts';
-import { createJobHandler } from './handle-job.ts';
-import { createScreenshotHandler } from './handle-screenshot.ts';
-import type { ProbeRuntime, OpenRuntime } from './runtime.ts';
-import { createSchemas } from './schemas.ts';
-import { createProbeContext } from './probe-context.ts';
+import { createJobHandler } from './jobs/handle-job.ts';
+import { createScreenshotHandler } from './jobs/handle-screenshot.ts';
+import type { ProbeRuntime, OpenRuntime } from './runtime/runtime.ts';
+import { createSchemas } from './jobs/schemas.ts';
+import { createProbeContext } from './runtime/probe-context.ts';
 import { releaseMemoryAfterJobs } from './release-memory.ts';
 import { watchFolder } from './state-folder.ts';
 import { noTelemetry, type Telemetry } from './telemetry/telemetry.ts';

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 
 import { readConfig, readMeasuringConfig } from './config/config.ts';
 import { enrol } from './enrolment/enrol.ts';
-import { openRuntime } from './open-runtime.ts';
+import { openRuntime } from './runtime/open-runtime.ts';
 import { runOnce } from './run-once/run-once.ts';
 import { serve } from './serve.ts';
 

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { createAgent, ownVersion } from './agent.ts';
 import type { Config } from './config/config.ts';
 import { openIdentity, type Identity } from './enrolment/identity.ts';
-import { openRuntime } from './open-runtime.ts';
+import { openRuntime } from './runtime/open-runtime.ts';
 import { openTelemetry } from './telemetry/telemetry.ts';
 
 /** Processes jobs until a signal ends the process. */

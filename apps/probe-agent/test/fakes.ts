@@ -9,8 +9,8 @@ import {
 import { pino, type Logger } from 'pino';
 
 import { readConfig, type Config } from '../src/config/config.ts';
-import type { ProbeRuntime } from '../src/runtime.ts';
-import { createScreenshotOffer } from '../src/screenshot-offer.ts';
+import type { ProbeRuntime } from '../src/runtime/runtime.ts';
+import { createScreenshotOffer } from '../src/runtime/screenshot-offer.ts';
 
 export const silent: Logger = pino({ level: 'silent' });
 

@@ -11,7 +11,9 @@ import {
 } from '@vantage/settings';
 import { policyKinds, resolverKind } from '@vantage/target-policy';
 
-import { screenshotWishes } from '../screenshot-offer.ts';
+/** Operator setting: `auto` takes screenshots if possible and is not degraded otherwise. */
+export const screenshotWishes = ['auto', 'on', 'off'] as const;
+export type ScreenshotWish = (typeof screenshotWishes)[number];
 
 /** Settings of measurements, shared by jobs and `vantage-agent run`. */
 export const measuringSettings = {

@@ -23,7 +23,7 @@ const program = `
   await once(createSocket('udp4').bind(40_000), 'listening');
   const { runOnce } = ${imported('run-once.ts')};
   const { readMeasuringConfig } = ${imported('../config/config.ts')};
-  const { openRuntime } = ${imported('../open-runtime.ts')};
+  const { openRuntime } = ${imported('../runtime/open-runtime.ts')};
   const { silent } = ${imported('../../test/fakes.ts')};
   const config = readMeasuringConfig({ TARGET_ALLOW: '127.0.0.0/8', DNS_SERVERS: '127.0.0.1' });
   const { signal } = new AbortController();

@@ -11,7 +11,7 @@ import { Ajv } from 'ajv';
 
 import { silent } from '../../test/fakes.ts';
 import { readMeasuringConfig } from '../config/config.ts';
-import { openRuntime } from '../open-runtime.ts';
+import { openRuntime } from '../runtime/open-runtime.ts';
 import { runFlags } from './read-request.ts';
 import { runOnce } from './run-once.ts';
 

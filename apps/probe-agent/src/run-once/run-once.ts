@@ -14,11 +14,11 @@ import type { Logger } from 'pino';
 
 import { ownVersion } from '../agent.ts';
 import type { MeasuringConfig } from '../config/config.ts';
-import { createJobHandler } from '../handle-job.ts';
-import { policyOf } from '../open-runtime.ts';
-import type { ProbeRuntime } from '../runtime.ts';
-import { createSchemas } from '../schemas.ts';
-import { createProbeContext } from '../probe-context.ts';
+import { createJobHandler } from '../jobs/handle-job.ts';
+import { policyOf } from '../runtime/open-runtime.ts';
+import type { ProbeRuntime } from '../runtime/runtime.ts';
+import { createSchemas } from '../jobs/schemas.ts';
+import { createProbeContext } from '../runtime/probe-context.ts';
 import { readRequest, runFlags, type RunRequest } from './read-request.ts';
 import { traceProbeContext, type TraceLine } from './trace.ts';
 

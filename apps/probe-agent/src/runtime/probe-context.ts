@@ -1,6 +1,6 @@
 import { createTrustStore, type PacketSockets, type ProbeContext } from '@vantage/diagnostics';
 
-import type { MeasuringConfig } from './config/config.ts';
+import type { MeasuringConfig } from '../config/config.ts';
 import { createNetworkLimit, limitNetworks } from './network-limit.ts';
 import type { ProbeRuntime } from './runtime.ts';
 

@@ -1,13 +1,15 @@
-import type { Admit, AnyCheckType, NameLookup } from '@vantage/contract';
+import type { Admit, AnyCheckType, Job, NameLookup } from '@vantage/contract';
 import type { Diagnostic, PacketProcessStatus, PacketSockets, ReceiveWindow } from '@vantage/diagnostics';
 import type { CheckTypeName } from '@vantage/diagnostics/contract';
 import type { Logger } from 'pino';
 
 import type { RawSockets } from './capabilities.ts';
-import type { Config } from './config/config.ts';
+import type { Config } from '../config/config.ts';
 import type { Connectivity } from './connectivity.ts';
-import type { TargetCheck } from './handle-job.ts';
 import type { ScreenshotOffer } from './screenshot-offer.ts';
+
+/** @returns the reason for which the target is refused, or undefined */
+export type TargetCheck = (type: CheckTypeName, params: Job['params']) => string | undefined;
 
 /** Dependencies of an agent's measurements. */
 export interface ProbeRuntime {

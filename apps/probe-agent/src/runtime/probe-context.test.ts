@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { createContext, loadDiagnostic } from '@vantage/diagnostics';
 
 import { createProbeContext } from './probe-context.ts';
-import { fakeConfig, fakeRuntime } from '../test/fakes.ts';
+import { fakeConfig, fakeRuntime } from '../../test/fakes.ts';
 
 let server: Server | undefined;
 

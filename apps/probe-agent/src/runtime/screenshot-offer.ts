@@ -2,9 +2,7 @@ import type { CaptureRequest, Picture, Screenshots, ScreenshotsStatus } from '@v
 import { createBackoff, pause } from '@vantage/timers';
 import type { Logger } from 'pino';
 
-/** Operator setting: `auto` takes screenshots if possible and is not degraded otherwise. */
-export const screenshotWishes = ['auto', 'on', 'off'] as const;
-export type ScreenshotWish = (typeof screenshotWishes)[number];
+import type { ScreenshotWish } from '../config/measuring-settings.ts';
 
 /** Availability of screenshots on this agent, and access to the browser. */
 export interface ScreenshotOffer {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 
 import { endingOf } from './ending.ts';
-import { openPort } from '../test/fakes.ts';
+import { openPort } from '../../test/fakes.ts';
 
 const times = { leftMs: 10_000, wholeMs: 10_000, stoodMs: 0, heldUpMs: 0 };
 const [apart, inProcess] = [{ needsRawSockets: true }, { needsRawSockets: false }];

@@ -29,12 +29,11 @@ import {
 import type { Logger } from 'pino';
 
 import type { RawSockets } from './capabilities.ts';
-import type { MeasuringConfig } from './config/config.ts';
+import type { MeasuringConfig } from '../config/config.ts';
 import { usableFamilies } from './connectivity.ts';
-import type { TargetCheck } from './handle-job.ts';
 import { countBytes, createNetworkLimit, limitNetworks } from './network-limit.ts';
 import { redisEndpoints } from './redis-endpoints.ts';
-import type { ProbeRuntime } from './runtime.ts';
+import type { ProbeRuntime, TargetCheck } from './runtime.ts';
 import { createScreenshotOffer, type ScreenshotOffer } from './screenshot-offer.ts';
 
 /** Interval of privilege checks: capabilities of a process may change while it runs. */

@@ -7,8 +7,8 @@ import { standStill } from '@vantage/test-support/stand-still';
 
 import { createJobHandler, type JobHandlerDependencies } from './handle-job.ts';
 import { createSchemas } from './schemas.ts';
-import { fakeRuntime, fakeProbeContext, openPort, silent, type FakeRun } from '../test/fakes.ts';
-import { newCheckId, type FinalResult } from '../test/rig.ts';
+import { fakeRuntime, fakeProbeContext, openPort, silent, type FakeRun } from '../../test/fakes.ts';
+import { newCheckId, type FinalResult } from '../../test/rig.ts';
 
 const schemas = createSchemas();
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { CheckTypeName } from '@vantage/diagnostics/contract';
 
-import { fakeConfig, silent } from '../test/fakes.ts';
+import { fakeConfig, silent } from '../../test/fakes.ts';
 import { openRuntime } from './open-runtime.ts';
 import type { ProbeRuntime } from './runtime.ts';
 

@@ -2,8 +2,8 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Failure } from '@vantage/contract';
 import type { CaptureRequest, Picture } from '@vantage/diagnostics';
 
-import { silent } from '../test/fakes.ts';
-import { eventually } from '../test/rig.ts';
+import { silent } from '../../test/fakes.ts';
+import { eventually } from '../../test/rig.ts';
 import { createScreenshotOffer, type ScreenshotOffer, type ScreenshotOfferDependencies } from './screenshot-offer.ts';
 
 let offer: ScreenshotOffer;

@@ -3,6 +3,7 @@ import type { Failure, FinalOutcome, Job } from '@vantage/contract';
 import type { CheckTypeName } from '@vantage/diagnostics/contract';
 
 import type { Fields } from './fit-result.ts';
+import type { TargetCheck } from '../runtime/runtime.ts';
 import type { Ending } from './ending.ts';
 import { runJob, type RunDependencies } from './run-job.ts';
 
@@ -21,9 +22,6 @@ export interface JobHandlerDependencies extends Omit<RunDependencies, 'partials'
   /** Called with each result and its check type. */
   readonly onResult?: ((type: string, result: FinalOutcome) => void) | undefined;
 }
-
-/** @returns the reason for which the target is refused, or undefined */
-export type TargetCheck = (type: CheckTypeName, params: Job['params']) => string | undefined;
 
 /**
  * Runs one job and sends its result, unless the job has expired or is withdrawn. Never rejects: failures become

@@ -7,7 +7,7 @@ import { describe, expect, it } from '@jest/globals';
 import { createSchemas } from './schemas.ts';
 
 /** Recorded wire format of a release; never adapted to the code. */
-const file = new URL('../../../packages/contract/test/release-0.1.json', import.meta.url);
+const file = new URL('../../../../packages/contract/test/release-0.1.json', import.meta.url);
 const { types } = JSON.parse(readFileSync(file, 'utf8')) as {
   readonly types: Readonly<Record<string, { readonly job: Job }>>;
 };

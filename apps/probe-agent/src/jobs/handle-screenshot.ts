@@ -2,9 +2,10 @@ import { isWithdrawn, probeFailure, type ReportedPicture, type ResultOutlet } fr
 import { checkOfScreenshotJob, type Failure } from '@vantage/contract';
 import type { Logger } from 'pino';
 
-import { refusedByPolicy, type HandleJob, type TargetCheck } from './handle-job.ts';
+import { refusedByPolicy, type HandleJob } from './handle-job.ts';
 import type { Schemas } from './schemas.ts';
-import type { ScreenshotOffer } from './screenshot-offer.ts';
+import type { TargetCheck } from '../runtime/runtime.ts';
+import type { ScreenshotOffer } from '../runtime/screenshot-offer.ts';
 
 export interface ScreenshotHandlerDependencies {
   readonly offer: Pick<ScreenshotOffer, 'settled' | 'capture'>;

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { screenshotJobId } from '@vantage/contract';
 import type { CaptureRequest, Picture } from '@vantage/diagnostics';
 
-import { silent } from '../test/fakes.ts';
+import { silent } from '../../test/fakes.ts';
 import { createScreenshotHandler, type ScreenshotHandlerDependencies } from './handle-screenshot.ts';
 import type { ReportedPicture } from '@vantage/agent-loop';
 import { createSchemas } from './schemas.ts';
