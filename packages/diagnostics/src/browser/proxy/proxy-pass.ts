@@ -55,7 +55,7 @@ export async function passRequest(
   const reader = new Http1Reader(request.method === 'HEAD' ? 'HEAD' : 'GET', {
     interim: () => (++interim > MAX_INTERIM_RESPONSES ? giveUp() : undefined),
     // A target that responds like a proxy: the browser would take its challenge for the proxy's.
-    head: (head) => (head.statusCode === 407 ? fail(connectionClosed('response')) : writeHead(response, head)),
+    head: (head) => (head.statusCode === 407 ? fail(playsProxy) : writeHead(response, head)),
     body: (bytes) => {
       if (!response.write(bytes)) socket.pause();
     },
@@ -79,6 +79,14 @@ export async function passRequest(
   sendRequest(url, request, socket);
   request.on('data', (piece: Buffer) => book.countBytes(piece.length, socket));
 }
+
+/** Browsers show no page with this status of a target either (`ERR_UNEXPECTED_PROXY_AUTH`). */
+const playsProxy: Failure = {
+  code: 'screenshot_failed',
+  phase: 'response',
+  source: 'target',
+  message: 'The target answered with status 407, which browsers take from a proxy alone.',
+};
 
 function sendRequest(url: URL, request: IncomingMessage, socket: Socket): void {
   const headers = [...endToEnd(request.rawHeaders), 'Connection', 'close'];

@@ -218,6 +218,14 @@ describe('the proxy of a browser', () => {
     expect(await ask(proxy, `GET http://page.test:${port}/`)).toBe('');
   });
 
+  it('tells a target that plays the proxy from one that closes the connection', async () => {
+    const port = await startRaw(answering('HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n'));
+    const proxy = await proxyTo(admitSite([port]));
+    await ask(proxy, `GET http://page.test:${port}/`);
+
+    expect(proxy.failureFor(new URL(`http://page.test:${port}/`))?.message).toContain('status 407');
+  });
+
   for (const answer of readable) {
     itWithCurl(`passes on an answer that browsers read: ${answer.name}`, async () => {
       const verdict = await servingRaw(answer, async (url) => {
