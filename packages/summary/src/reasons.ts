@@ -18,7 +18,7 @@ import {
   unmatchedPhrases,
 } from './phrases.ts';
 import { groupBy, type ProbeResult, type SparseResultOf } from './probe-result.ts';
-import { familyOfRedirect, redirectedHost, redirectPlace } from './redirected.ts';
+import { familyOfRedirect, leadsToNoPage, redirectedHost, redirectPlace } from './redirected.ts';
 import { isBodyUnfinished, isCodingCut } from './unfinished.ts';
 
 /** Reason of one probe's failure, with details such as the HTTP status or rcode. */
@@ -97,6 +97,7 @@ function reasonOfAny(probeResult: ProbeResult): string {
   // In these phases the client had completed its handshake.
   const isAfterHandshake = error?.phase === 'request' || error?.phase === 'response';
   if (code === 'tls_handshake_failed' && isAfterHandshake) return 'TLS failed after the handshake';
+  if (code === 'redirect_refused' && leadsToNoPage(probeResult.result)) return 'a redirect leads to no http(s) URL';
   if (code === 'http_status' && statusCode !== undefined) return `status ${statusCode}`;
   if (isBodyUnfinished(probeResult.result) && statusCode !== undefined && statusCode >= 500)
     return `status ${statusCode}, with ${isCodingCut(probeResult.result) ? 'an incomplete body' : 'a body that did not end in time'}`;

@@ -15,6 +15,12 @@ export function redirectPlace(result: Http): string {
   return last === undefined ? '' : ` at ${shown(last.origin, 120)}, to which it redirects`;
 }
 
+/** True for a redirect whose Location is none that an http client can follow, such as that of an app or a mail address. */
+export function leadsToNoPage({ location, url }: Http): boolean {
+  if (location === null || location === undefined) return false;
+  return !/^https?:$/.test(URL.parse(location, url)?.protocol ?? '');
+}
+
 /**
  * The family of the address to which redirects led, if the check failed because it measures the other one; undefined
  * otherwise.

@@ -103,7 +103,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   dns_not_public: degrading(
     ['warning', 'info'],
-    'A, AAAA: all addresses of an answer are unspecified, loopback, private, shared or link-local (RFC 6890), and no extended error reports a filter. Warning if another probe got other addresses; else info. Also info: all addresses are of DNS64 (64:ff9b::/96), which then make no `dns_empty_some`.',
+    'A, AAAA: all addresses of an answer are unspecified, loopback, private, shared, link-local, reserved or for benchmarks (RFC 6890), and no extended error reports a filter. Warning if another probe got other addresses; else info. Also info: all addresses are of DNS64 (64:ff9b::/96), which then make no `dns_empty_some`.',
   ),
   dns_answers_differ: rule(
     ['warning', 'info'],

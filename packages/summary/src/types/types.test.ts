@@ -558,6 +558,19 @@ describe('an http check', () => {
     );
   });
 
+  it.each([
+    ['of an app', 'market://details?id=x', 'a redirect leads to no http(s) URL'],
+    ['that is no URL', 'http://exa mple/', 'a redirect leads to no http(s) URL'],
+    ['with credentials', 'https://a:b@example.com/', 'a redirect leads to where no probe may go'],
+  ])('says why a redirect to a URL %s is not followed', (_kind, location, reason) => {
+    const redirecting = { url: 'https://example.com/', statusCode: 302, location };
+    const summary = summaryOf('http', { 'fra-1': bad('redirect_refused', redirecting, { phase: 'response' }) });
+
+    expect(textOf(summary, 'http_redirect_failed')).toBe(
+      `The redirects were not followed to an answer for fra-1: ${reason}.`,
+    );
+  });
+
   it('says that a network, and not the target, answers with status 511', () => {
     const summary = summaryOf('http', { 'fra-1': http(511), ...each('ber-1 par-1', http(200)) });
 

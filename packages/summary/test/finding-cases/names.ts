@@ -212,6 +212,11 @@ export const nameCases: FindingCases = {
     present: [
       ['the address of a block list', summaryOf('dns', { 'fra-1': dns(['A 0.0.0.0']), 'ber-1': dns(['A 192.0.2.1']) })],
       ['a private address for all', summaryOf('dns', each('fra-1 ber-1', dns(['A 172.31.255.1'])))],
+      [
+        'an address that a proxy made up',
+        summaryOf('dns', { 'fra-1': dns(['A 198.18.0.5']), 'ber-1': dns(['A 192.0.2.1']) }),
+      ],
+      ['a reserved address', summaryOf('dns', { 'fra-1': dns(['A 240.0.0.1']), 'ber-1': dns(['A 192.0.2.1']) })],
       ['an address of loopback', summaryOf('dns', { 'fra-1': dns(['AAAA ::1'], { recordType: 'AAAA' }) })],
       [
         'an address of DNS64',
@@ -219,7 +224,7 @@ export const nameCases: FindingCases = {
       ],
     ],
     absent: [
-      ['addresses next to private ones', summaryOf('dns', { 'fra-1': dns(['A 172.32.0.1', 'A 100.128.0.1']) })],
+      ['addresses next to private ones', summaryOf('dns', { 'fra-1': dns(['A 172.32.0.1', 'A 198.20.0.1']) })],
       ['a private one of several', summaryOf('dns', { 'fra-1': dns(['A 10.0.0.1', 'A 192.0.2.1']) })],
       ['a public address of IPv6', summaryOf('dns', { 'fra-1': dns(['AAAA 2001:db8::1'], { recordType: 'AAAA' }) })],
       ['a text', summaryOf('dns', { 'fra-1': dns(['TXT 10.0.0.1'], { recordType: 'TXT' }) })],
