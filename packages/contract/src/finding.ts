@@ -90,7 +90,7 @@ export const findingCodes = {
   // Paths.
   routing_loop: 'Packets loop, or one router answers for all hops.',
   target_stops: 'The target stopped answering during the rounds of a trace.',
-  target_pauses: 'The target fell silent for some rounds of a trace, and came back.',
+  target_pauses: 'The target was silent for some rounds of a trace, and answered later.',
   path_refused: 'A router refused to forward the packets.',
   path_stops: 'Nothing answers beyond a hop.',
   path_cut: 'The trace ended before the path did: hop limit, time limit, or a protocol that the target ignores.',

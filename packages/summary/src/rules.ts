@@ -262,7 +262,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   target_pauses: degrading(
     ['warning'],
-    `traceroute, \`rounds\`: ${t.outage.silent} rounds in a row or more without an answer of the target, with answers in two rounds before and in later ones, and no ICMP error. The silence is three times as long as any other, and chance does not explain at ${t.outage.byChance * 100} % that of all lost packets so many are in a row. Not if a limit of answers explains it: the target answered other probes meanwhile and leaves half of their packets unanswered, or it answers some only of the packets that follow the rounds (\`spaced\`). If no hop answered meanwhile, the text says that the fault may be near the probe. Other loss is found as if these rounds had not been.`,
+    `traceroute, \`rounds\`: ${t.outage.silent} rounds in a row or more without an answer of the target, with answers in later ones, and in two before or in none and to none of the packets with the full TTL, and no ICMP error. The silence is three times as long as any other, and chance does not explain at ${t.outage.byChance * 100} % that of all lost packets so many are in a row. Not if a limit of answers explains it: the target answered other probes meanwhile and leaves half of their packets unanswered, or it answers some only of the packets that follow the rounds (\`spaced\`). If no hop answered meanwhile, the text says that the fault may be near the probe. Other loss is found as if these rounds had not been.`,
   ),
   path_refused: degrading(
     ['warning', 'info'],

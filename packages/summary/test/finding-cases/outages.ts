@@ -55,7 +55,8 @@ export function resultUntilEnd(
   const indexOf = (one: string): number | null => (one === '*' ? null : one !== '!' ? 0 : agent === 'old' ? 1 : null);
   const hops = [first, second, target].map((answers) => Array.from(answers, indexOf));
   const flows: NonNullable<Result<'traceroute'>['flows']> = [{ reached: true, stopReason: 'completed', hops }];
-  return { ...trace(['203.0.113.1 5']), hops: rows, flows, rounds, stopReason: 'completed' };
+  const fullTtl = target.startsWith('*') ? { rtts: [null, null, null, null, null, null], icmp: null } : null;
+  return { ...trace(['203.0.113.1 5']), hops: rows, flows, rounds, stopReason: 'completed', fullTtl };
 }
 
 const kept = '............';
@@ -63,11 +64,14 @@ const kept = '............';
 const long = '.'.repeat(30);
 const pause = `${'.'.repeat(10)}*******${'.'.repeat(13)}`;
 
+const lateTarget = `${'*'.repeat(12)}${'.'.repeat(18)}`;
+
 export const outageCases: FindingCases = {
   target_pauses: {
     present: [
       ['the target alone is silent', untilEnd(kept, kept, '.....*****..')],
       ['so is the router before it', untilEnd(long, pause, pause)],
+      ['it is silent at first', untilEnd(long, long, lateTarget)],
       ['one packet is lost long before', untilEnd(long, long, `..*${pause.slice(3)}`)],
     ],
     absent: [
@@ -75,6 +79,13 @@ export const outageCases: FindingCases = {
       ['a router refused the packets', untilEnd(long, long, pause.replaceAll('*', '!'))],
       ['loss without order', untilEnd(long, long, '.*..*.*...*..*..*....*.*..*..*')],
       ['it is silent again and again', untilEnd(long, long, '...****....****...****...****.')],
+      [
+        'it answers the full TTL at first',
+        summaryOf('traceroute', {
+          'fra-1': { ...resultUntilEnd(long, long, lateTarget, 'new'), fullTtl: { rtts: [null, 9], icmp: null } },
+        }),
+      ],
+      ['its first packets are lost by chance', untilEnd(long, long, `**${'.'.repeat(28)}`)],
       ['two packets are lost', untilEnd(long, long, `${'.'.repeat(20)}**${'.'.repeat(8)}`)],
       [
         'the many packets of the first round may have used up its limit',

@@ -54,8 +54,20 @@ describe('a target that stops answering during the rounds', () => {
     expect(summary.headline).toContain('but not all the time: it answered none of rounds 11 to 17 of 30 of fra-1.');
     expect(found(summary)).toEqual([
       'warning target_pauses: The target fell silent during the check, and came back: it answered none of rounds 11 to 17 of 30 of fra-1; the last hop that still answered is hop 1, 198.51.100.1 in AS64510 (Access Net).' +
-        ' It or the path to it, there or back, may have failed for that time, or the target or a filter blocked the probe.',
+        ' It or the path to it, there or back, may have failed for that time, the target or a filter blocked the probe, or others used up a limit of its answers.',
     ]);
+  });
+
+  it('that is silent at first is degraded too', () => {
+    const target = `${'*'.repeat(12)}${'.'.repeat(18)}`;
+    const summary = untilEnd('.'.repeat(30), '.'.repeat(30), target);
+
+    expect(summary.verdict).toBe('degraded');
+    expect(summary.headline).toContain('but not all the time: it answered none of rounds 1 to 12 of 30 of fra-1.');
+    expect(found(summary)[0]).toContain(
+      'target_pauses: The target was silent when the check began, and answered later: it answered none of rounds 1 to 12 of 30 of fra-1; the last hop that still answered is hop 2, 192.0.2.1',
+    );
+    expect(found(summary)).toHaveLength(1);
   });
 
   it('may be silent for a fault near the probe, if no hop answers meanwhile', () => {

@@ -9,7 +9,7 @@ import { NONE_ALIVE } from './outage.ts';
 import { isChangedPath } from './path-change.ts';
 import { mayBeStarved } from './starved.ts';
 
-/** Rounds in a row of which the target answered none, although it answered before and after. */
+/** Rounds in a row of which the target answered none, although it answered after them, and before if there are others. */
 export interface Pause {
   readonly trace: Trace;
   /** First and last of these rounds, from 1. */
@@ -39,7 +39,7 @@ export function pauseOf(trace: Trace, all: readonly Trace[]): Pause | undefined 
   if (refused > 0 || rtts.length !== rounds) return undefined;
   const span = longestGap(rtts);
   if (span === undefined || !isProved(rtts, span, all.length) || mayBeStarved(trace, span, all)) return undefined;
-  if (isLateRather(trace, hop, span[1] - span[0])) return undefined;
+  if (isLateRather(trace, hop, span[1] - span[0]) || (span[0] === 0 && !isFullTtlSilent(trace))) return undefined;
   const alive = lastAlive(trace, hop, span, rounds);
   return { trace, from: span[0] + 1, to: span[1], rounds, alive, isNoneAlive: isNoneAlive(trace, hop, span, rounds) };
 }
@@ -63,22 +63,28 @@ export function withoutPause(trace: Trace, all: readonly Trace[]): Trace {
   return tracesOf([{ ...probeResult, result }])[0] ?? trace;
 }
 
-/** The longest run of missing answers between two answers, as indexes [first, end); undefined without any. */
+/** True if the target answered none of the packets with the full TTL, which the first round sends to a silent one. */
+function isFullTtlSilent({ fullTtl }: Trace): boolean {
+  const rtts = fullTtl?.rtts ?? [];
+  return rtts.length > 0 && rtts.every((rtt) => rtt === null);
+}
+
+/** The longest run of missing answers before an answer, as indexes [first, end); undefined without any. */
 function longestGap(rtts: readonly (number | null)[]): Span | undefined {
   return gapsIn(rtts).toSorted(([a, b], [c, d]) => d - c - (b - a))[0];
 }
 
 function gapsIn(rtts: readonly (number | null)[]): readonly Span[] {
   const answered = rtts.flatMap((rtt, at) => (rtt === null ? [] : [at]));
-  return answered.slice(1).flatMap((at, index) => {
-    const start = answered[index]! + 1;
+  return answered.flatMap((at, index) => {
+    const start = index === 0 ? 0 : answered[index - 1]! + 1;
     return at > start ? [[start, at] as const] : [];
   });
 }
 
 /**
  * True if neither a rate limit nor chance explains the silence. A rate limit would silence the target again, or
- * directly after the many packets of the first round. Chance takes into account that the silence may begin at any round
+ * directly after the many packets of the first round, of which it would answer the first. Chance takes into account that the silence may begin at any round
  * and at any probe.
  */
 function isProved(rtts: readonly (number | null)[], [start, end]: Span, probes: number): boolean {
@@ -89,7 +95,9 @@ function isProved(rtts: readonly (number | null)[], [start, end]: Span, probes: 
   const length = end - start;
   const chance = chanceOfMore({ sent: length, lost: length }, { sent: others.length, lost });
   return (
-    start > 1 && length >= Math.max(silent, gaps * longest) && chance * (rtts.length - length - 1) * probes <= byChance
+    start !== 1 &&
+    length >= Math.max(silent, gaps * longest) &&
+    chance * (rtts.length - length - 1) * probes <= byChance
   );
 }
 
@@ -105,7 +113,11 @@ export function findPauses(traces: readonly Trace[]): readonly FindingDraft[] {
     return `rounds ${from} to ${to} of ${rounds} of ${trace.probeResult.probe}${where}`;
   });
   const end = isSame && alive[0] !== '' ? `; ${aliveText(alive[0])}` : '';
-  const text = `The target fell silent during the check, and came back: it answered none of ${listed(who)}${end}.${whyOf(pauses)}`;
+  const isFirst = pauses.map(({ from }) => from === 1);
+  const what = isFirst.every(Boolean)
+    ? 'The target was silent when the check began, and answered later'
+    : `The target fell silent during the check${isFirst.some(Boolean) ? ', or was when it began' : ''}, and came back`;
+  const text = `${what}: it answered none of ${listed(who)}${end}.${whyOf(pauses)}`;
   const results = pauses.map(({ trace }) => trace.probeResult);
   const [first] = pauses;
   const brief = `not all the time: it answered none of rounds ${first!.from} to ${first!.to} of ${first!.rounds} of ${first!.trace.probeResult.probe}`;
@@ -119,5 +131,5 @@ function whyOf(pauses: readonly Pause[]): string {
   const who = listed(near.map(({ trace }) => trace.probeResult.probe));
   const own =
     near.length === 0 ? '' : ` To ${who} no hop before it answered then either: that fault may be near the probe.`;
-  return ` It or the path to it, there or back, may have failed for that time, or the target or a filter blocked the probe.${own}`;
+  return ` It or the path to it, there or back, may have failed for that time, the target or a filter blocked the probe, or others used up a limit of its answers.${own}`;
 }
