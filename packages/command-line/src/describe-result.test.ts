@@ -40,6 +40,16 @@ describe('a result in one line', () => {
     expect(describeResult('http', { ...answer, bodyBytes, truncated })).toBe(text);
   });
 
+  it.each([
+    [{ pathMtu: 1_400 }, 'MTU 1400'],
+    [{ pathMtu: 1_500 }, 'MTU 1500 or more'],
+    [{ state: 'closed' }, 'its port is closed (RST)'],
+    [{ loop: { start: 3, length: 1 } }, 'one router answers for every hop from 3 on'],
+    [{ loop: { start: 3, length: 2 } }, 'goes in a circle from hop 3'],
+  ] as const)('tells no more of a path than was seen: %j', (result, line) => {
+    expect(describeResult('traceroute', result)).toBe(line);
+  });
+
   it('tells how long redirects took, with the last request', () => {
     const timings = { dns: 0, connect: 1, firstByte: 2, download: 1, total: 4 };
     const redirect = { url: 'http://example.com/', statusCode: 302, httpVersion: '1.1' as const, location: '/b' };

@@ -70,7 +70,7 @@ const columns: Readonly<Record<string, readonly Column[]>> = {
       text: (result) => String(hopsOf(result) ?? '–'),
     },
     rt('To target'),
-    number('pathMtu', 'Path MTU', String),
+    number('pathMtu', 'Path MTU', (bytes) => (bytes < 1_500 ? String(bytes) : `${bytes} or more`)),
     address,
   ],
   info: [

@@ -19,7 +19,7 @@ export const description: Description<typeof traceroute> = {
       ? `the target answers ${protocol === 'icmp' ? 'other ' : ''}echo requests`
       : undefined,
     (others.ordinary?.received ?? 0) > 0 ? 'the target answers ordinary pings' : undefined,
-    told(pathMtu, (mtu) => `MTU ${mtu}`),
+    told(pathMtu, (mtu) => `MTU ${mtu}${mtu < LARGEST ? '' : ' or more'}`),
     told(mtuBlackHole, (bytes) => `echo requests from ${bytes} bytes on get no answer`),
     told(spacedLoss(others.spaced)),
     told(fullSizeOf({ fullSize, protocol, mtuBlackHole })),
@@ -70,6 +70,9 @@ function spacedLoss(spaced: ResultFieldsOf<typeof traceroute>['spaced']): string
 function silenceOf(unanswered: number): string | null {
   return unanswered < 2 ? null : `no answer in the last ${unanswered} rounds`;
 }
+
+/** Size of the largest packets that are sent, bytes: the path may carry more. */
+const LARGEST = 1_500;
 
 /** Titles of the figures: loss, sent packets, mean, minimum and maximum time, standard deviation and jitter. */
 const roundsHead = ['   ', 'Loss%'.padStart(6), ...['Snt', 'Avg', 'Best', 'Wrst', 'StDev', 'Jttr'].map(column)].join(
