@@ -16,7 +16,6 @@ export const longFiles: readonly string[] = [
   'apps/coordinator/src/checks/screenshots/screenshots.ts',
   'apps/coordinator/src/checks/store/check-records.ts',
   'apps/coordinator/src/config.ts',
-  'apps/coordinator/src/probes/registry/probe-directory.ts',
   'apps/coordinator/test/core-bed.ts',
   'apps/web/test/showcase.ts',
   'infra/audit/hostile-inputs.ts',

@@ -1,7 +1,8 @@
 import type { ProbeRecord } from '@vantage/contract';
 
 import type { AgentAccess } from '../enrolment/agent-access.ts';
-import { isJustBack, type ProbeEntry, type Seen } from './probe-entry.ts';
+import { isJustBack } from './last-seen.ts';
+import type { ProbeEntry, Seen } from './probe-entry.ts';
 import type { KnownProbe } from './probe-status.ts';
 
 /** Data from which the list of known probes is made. */

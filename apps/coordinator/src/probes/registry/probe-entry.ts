@@ -2,10 +2,10 @@ import { HEARTBEAT_EVERY_MS, HEARTBEAT_TTL_MS, type Heartbeat } from '@vantage/c
 
 import { marksOf } from './probe-records.ts';
 import type { KnownProbe } from './probe-status.ts';
-import type { GatewayLives } from './gateway-lives.ts';
+import type { GatewayLives } from './reading/gateway-lives.ts';
 import type { ProbeReading } from './reading/read-probes.ts';
 import type { LastReading } from './reading/reading-turns.ts';
-import type { UntakenJobs } from './untaken-jobs.ts';
+import type { UntakenJobs } from './reading/untaken-jobs.ts';
 
 /**
  * One of two hashes of Redis: the times at which probes were last seen, with their marks, or the reasons of
@@ -46,9 +46,6 @@ export interface EntryContext {
 
 /** Age of a heartbeat up to which its number of taken jobs is used: in an older one it may be out of date. */
 const FRESH_HEARTBEAT_MS = HEARTBEAT_EVERY_MS + 1_000;
-
-/** A probe that returns after a silence counts as stable after this time. */
-const STEADY_AFTER_MS = 6_000;
 
 export function entryOf(
   id: string,
@@ -103,33 +100,4 @@ export function entryOf(
   const isSettled = heartbeat?.announced === true && waiting === 0 && entries === 0 && !takesNoJobs && !isReturn;
   const probe = { alive: true, heartbeat, lastSeenMs, waiting, queued, takesNoJobs };
   return { probe, isReturn, entries, text, read: heartbeat, gateway, atMs, endsAtMs: atMs + leftMs, isSettled };
-}
-
-/*
- * The hash of last-seen times also contains the run of each agent and when that run returned after a silence, so that
- * all coordinators agree, whichever of them noticed it.
- */
-
-/** Returns the fields to write after a read. A new run of an agent is no return; the same run after a silence is. */
-export function marksToWrite(id: string, { probe, isReturn }: ProbeEntry, seen: Seen): readonly (string | number)[] {
-  const { heartbeat, lastSeenMs } = probe;
-  if (heartbeat === undefined || lastSeenMs === undefined) return [];
-  const [run, back] = marksOf(id);
-  return [
-    ...(isReturn ? [back, lastSeenMs] : []),
-    ...(seen[run] === heartbeat.instance ? [] : [run, heartbeat.instance]),
-  ];
-}
-
-/**
- * True for a live probe that has returned at this read (`isReturn`), or whose current run some coordinator saw return
- * less than `STEADY_AFTER_MS` ago.
- */
-export function isJustBack(id: string, { probe, isReturn }: ProbeEntry, seen: Seen, nowMs: number): boolean {
-  const [run, back] = marksOf(id);
-  const isNoted =
-    nowMs - Number(seen[back] ?? 0) < STEADY_AFTER_MS &&
-    seen[run] !== undefined &&
-    seen[run] === probe.heartbeat?.instance;
-  return probe.alive && (isReturn || isNoted);
 }
