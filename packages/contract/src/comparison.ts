@@ -39,6 +39,7 @@ const family = Type.Optional(
 
 const certain = Type.Boolean({
   description:
+    'True if neither chance nor a load balancer, rotation or silence explains the difference; chance explains a difference of times or losses in less than one of a hundred comparisons. ' +
     'False if two checks cannot tell: a difference of traces that a load balancer explains as well, a time that each check measured once.',
 });
 

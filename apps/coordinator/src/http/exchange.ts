@@ -33,10 +33,10 @@ const exposedHeaders = [
 ];
 
 /**
- * Headers that `openExchange` sets; handlers may replace them. The Content-Security-Policy is for responses without
+ * Headers of every response; handlers may replace them. The Content-Security-Policy is for responses without
  * markup.
  */
-const commonHeaders = Object.entries({
+export const commonHeaders = Object.entries({
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',

@@ -6,6 +6,7 @@ import type { Duplex } from 'node:stream';
 import { readFirstTimer } from '@vantage/timers';
 
 import { answerInTurn } from './limits/answer-in-turn.ts';
+import { commonHeaders } from './exchange.ts';
 import type { Links } from './links.ts';
 import { createLiveList, type LiveList } from '../live-list.ts';
 import { STATUS_CODES } from '../node-http.ts';
@@ -170,10 +171,10 @@ function faultAnswer(
   const requestId = randomUUID();
   const body = JSON.stringify(problemDocument(problem, links, '', requestId));
   const headers = {
+    ...Object.fromEntries(commonHeaders),
     'Content-Type': PROBLEM_MEDIA_TYPE,
     'Content-Length': String(Buffer.byteLength(body)),
     'Cache-Control': 'no-store',
-    'X-Content-Type-Options': 'nosniff',
     'X-Request-Id': requestId,
     Connection: 'close',
     ...problem.headers,

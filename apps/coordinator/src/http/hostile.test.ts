@@ -169,6 +169,8 @@ describe('a hostile request', () => {
 
     expect(statusOf(answer)).toBe(status);
     expect(answer).toMatch(/^x-request-id: [0-9a-f-]{36}\r$/im);
+    // A page reads a refusal, too.
+    expect(answer).toMatch(/^access-control-allow-origin: \*\r$/im);
     if (status >= 400) expect(answer).toMatch(/^content-type: application\/problem\+json\r$/im);
     expect(answer).not.toMatch(/evil\.example|node_modules|at .*\.ts/);
   });
