@@ -832,7 +832,11 @@ describe('an http check', () => {
     ],
     ['with a staple of another', { ocsp: { ...staple, status: 'foreign' } }, ['certificate_staple_bad warning: fra-1']],
     ['with a staple that could not be checked', { ocsp: { ...staple, signature: 'unchecked' } }, []],
-    ['with a responder that has no answer', { ocsp: { ...staple, status: 'error', current: false } }, []],
+    [
+      'with a responder that has no answer',
+      { ocsp: { ...staple, status: 'error', current: false } },
+      ['certificate_staple_bad warning: fra-1'],
+    ],
   ])('finds what browsers hold against a connection %s', (_reason, fields, expected) => {
     expect(own(summaryOf('http', { 'fra-1': http(200, { tls: tls('01', fields) }) }))).toEqual(expected);
   });

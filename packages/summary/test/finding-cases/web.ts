@@ -109,6 +109,8 @@ export const webCases: FindingCases = {
     present: [
       ['none where one is demanded', summaryOf('http', { 'fra-1': over({ mustStaple: true, ocsp: null }) })],
       ['an old one', summaryOf('http', { 'fra-1': over({ ocsp: { ...staple, current: false } }) })],
+      ['one that does not know it', summaryOf('http', { 'fra-1': over({ ocsp: { ...staple, status: 'unknown' } }) })],
+      ['an error', summaryOf('http', { 'fra-1': over({ ocsp: { ...staple, status: 'error', current: false } }) })],
     ],
     absent: [
       ['none where none is demanded', summaryOf('http', { 'fra-1': over({ mustStaple: false, ocsp: null }) })],

@@ -94,9 +94,12 @@ function stapleFault({ ocsp, mustStaple }: Tls, { finishedAt }: SparseResultOf<'
   }
   if (ocsp.status === 'malformed') return 'the stapled OCSP response cannot be read';
   if (ocsp.status === 'foreign') return 'the stapled OCSP response is about another certificate';
-  if (ocsp.status === 'error')
-    return mustStaple === true ? 'it demands a stapled OCSP response, and the responder gave none' : undefined;
+  if (ocsp.status === 'error') {
+    const demanded = 'it demands a stapled OCSP response, and the responder gave none';
+    return mustStaple === true ? demanded : 'the stapled OCSP response is an error of the responder';
+  }
   if (ocsp.signature === 'invalid') return 'the signature of the stapled OCSP response is wrong';
+  if (ocsp.status === 'unknown') return 'its issuer does not know it, by the stapled OCSP response';
   return isCurrent(ocsp, finishedAt) ? undefined : 'the stapled OCSP response is out of date';
 }
 
