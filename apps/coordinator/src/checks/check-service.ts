@@ -25,7 +25,7 @@ import { screenshotScripts } from './screenshots/screenshot-scripts.ts';
 import type { CheckScreenshots } from './screenshots/screenshots.ts';
 import { changesScript } from './store/check-changes.ts';
 import { streamScripts } from './ingest/stream-scripts.ts';
-import { checkScripts } from './store/check-scripts.ts';
+import { checkScripts } from './store/records/check-scripts.ts';
 import { deadlineScripts } from './store/deadlines.ts';
 import { removeWaitingJobScript } from './store/job-queues.ts';
 import type { Counters } from './store/counters.ts';

@@ -2,7 +2,7 @@ import { within } from '@vantage/timers';
 
 import type { RedisClock } from '../redis/clock.ts';
 import { isStoreFault, onStore } from '../redis/store.ts';
-import { readAwaited } from './store/check-records.ts';
+import { readAwaited } from './store/records/check-records.ts';
 import type { Deadlines } from './store/deadlines.ts';
 import { timeoutResult } from './store/synthetic-results.ts';
 import type { Ingest } from './ingest/ingest.ts';

@@ -5,7 +5,8 @@ import { findRedisServer, startRedisCluster, startRedisServer, type RedisServer 
 import { Redis } from 'ioredis';
 
 import { quiet, until } from '../../../test/core-bed.ts';
-import { readCheck, type NewCheck } from '../store/check-records.ts';
+import { readCheck } from '../store/records/check-records.ts';
+import type { NewCheck } from '../store/records/new-check.ts';
 import { createJobQueues } from '../store/job-queues.ts';
 import { createStartCheck, NotGranted, startApart, type NewJob, type StartCheck } from './enqueue-check.ts';
 

@@ -4,8 +4,8 @@ import type { Redis } from 'ioredis';
 
 import { CLOCK_STEP_MS } from '../../redis/clock.ts';
 import { defineScript, replyError, runScript } from '../../redis/scripts.ts';
-import { recordFields, watchedScreenshot, writeCheck, type NewCheck } from '../store/check-records.ts';
-import { recordLua } from '../store/check-scripts.ts';
+import { recordFields, watchedScreenshot, writeCheck, type NewCheck } from '../store/records/new-check.ts';
+import { recordLua } from '../store/records/check-scripts.ts';
 import { JOB_OPTIONS, type JobQueues } from '../store/job-queues.ts';
 
 /** A job of a new check: that of a probe, or the screenshot's. */

@@ -2,7 +2,7 @@ import type { Job } from '@vantage/contract';
 import type { TraceSpan, Tracing } from '@vantage/telemetry';
 import { describe, expect, it } from '@jest/globals';
 
-import type { NewCheck } from '../store/check-records.ts';
+import type { NewCheck } from '../store/records/new-check.ts';
 import type { NewJob, StartCheck } from './enqueue-check.ts';
 import { traceStart } from './trace-start.ts';
 

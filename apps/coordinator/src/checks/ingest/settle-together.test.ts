@@ -2,7 +2,9 @@ import { redisKeys } from '@vantage/contract';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
 import { startCoreBed, until, type CoreBed } from '../../../test/core-bed.ts';
-import { readCheck, writeCheck, type Settlement } from '../store/check-records.ts';
+import { readCheck } from '../store/records/check-records.ts';
+import { writeCheck } from '../store/records/new-check.ts';
+import type { Settlement } from '../store/records/write-results.ts';
 import { createDeadlines } from '../store/deadlines.ts';
 import { createSettleTogether, type SettleTogether } from './settle-together.ts';
 

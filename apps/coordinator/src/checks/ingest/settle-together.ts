@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 
 import { onStore } from '../../redis/store.ts';
-import { settle, type SettleOptions, type Settlement } from '../store/check-records.ts';
+import { settle, type SettleOptions, type Settlement } from '../store/records/write-results.ts';
 
 export interface Settled {
   readonly check: string;

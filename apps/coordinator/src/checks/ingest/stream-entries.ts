@@ -4,7 +4,7 @@ import { within } from '@vantage/timers';
 import type { ExcessWatch } from '../../probes/access/excess-watch.ts';
 import { onStore } from '../../redis/store.ts';
 import type { CheckScreenshots } from '../screenshots/screenshots.ts';
-import { keepPartial, type Settlement } from '../store/check-records.ts';
+import { keepPartial, type Settlement } from '../store/records/write-results.ts';
 import type { CheckTypes } from '../store/check-type-cache.ts';
 import type { Counters } from '../store/counters.ts';
 import type { Acknowledgements } from './acknowledgements.ts';

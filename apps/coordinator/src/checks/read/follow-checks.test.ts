@@ -10,7 +10,7 @@ import { Redis } from 'ioredis';
 import { quiet, report, startCoreBed, startLongCheck, success, until, type CoreBed } from '../../../test/core-bed.ts';
 import { openChannels, type Channels } from '../../redis/channels.ts';
 import { runScript } from '../../redis/scripts.ts';
-import { familyOf } from '../store/check-records.ts';
+import { familyOf } from '../store/records/check-records.ts';
 import { CheckEvicted } from '../../redis/store-errors.ts';
 import { soleMaster } from '../../redis/server-state/master-watch.ts';
 import { createLiveChecks } from './follow-checks.ts';

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
 import { openChannels } from '../../redis/channels.ts';
 import { runScript } from '../../redis/scripts.ts';
-import { familyOf } from '../store/check-records.ts';
+import { familyOf } from '../store/records/check-records.ts';
 import { soleMaster } from '../../redis/server-state/master-watch.ts';
 import { createReads } from './read-check.ts';
 import { evictScript } from '../store/result-budget-scripts.ts';

@@ -4,7 +4,8 @@ import type { Redis } from 'ioredis';
 
 import type { Channels } from '../../redis/channels.ts';
 import { onStore } from '../../redis/store.ts';
-import { readCheck, type CheckRecord, type WaitingReaders } from '../store/check-records.ts';
+import { readCheck, type CheckRecord } from '../store/records/check-records.ts';
+import type { WaitingReaders } from '../store/records/write-results.ts';
 import type { Checks } from '../checks.ts';
 import { CheckEvicted } from '../../redis/store-errors.ts';
 import { readPicture } from '../screenshots/screenshot-records.ts';

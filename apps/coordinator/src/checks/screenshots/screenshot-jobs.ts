@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 
 import { isStoreFault, onStore } from '../../redis/store.ts';
 import { errorName, startJobSpan, withSpan } from '../job-span.ts';
-import { watchScreenshot } from '../store/check-records.ts';
+import { watchScreenshot } from '../store/records/new-check.ts';
 import type { JobQueues } from '../store/job-queues.ts';
 
 export interface ScreenshotJobsDependencies {

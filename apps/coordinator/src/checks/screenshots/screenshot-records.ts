@@ -8,14 +8,9 @@ import {
 import type { Redis } from 'ioredis';
 
 import { runScript } from '../../redis/scripts.ts';
-import {
-  familyOf,
-  screenshotOf,
-  tellCompletion,
-  type SettleOptions,
-  type SettleReply,
-} from '../store/check-records.ts';
-import type { Settlement } from '../store/check-records.ts';
+import { familyOf, screenshotOf } from '../store/records/check-records.ts';
+import { tellCompletion, type SettleOptions, type SettleReply } from '../store/records/write-results.ts';
+import type { Settlement } from '../store/records/write-results.ts';
 import { giveUpScreenshotScript, handOverScreenshotScript, keepScreenshotScript } from './screenshot-scripts.ts';
 
 /** Outcome of a screenshot update, and the probe that was taking it ('' if none was asked). */

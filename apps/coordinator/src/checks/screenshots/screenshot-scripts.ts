@@ -1,5 +1,5 @@
 import { defineScript } from '../../redis/scripts.ts';
-import { completion, isLate } from '../store/check-scripts.ts';
+import { completion, isLate } from '../store/records/check-scripts.ts';
 
 /*
  * Fields of the record of a check that requests a screenshot; only `shot` if no probe could take one at the start:

@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 import type { KnownProbe } from '../../probes/registry/probe-status.ts';
 import type { RedisClock } from '../../redis/clock.ts';
 import { onStore } from '../../redis/store.ts';
-import { screenshotMember } from '../store/check-records.ts';
+import { screenshotMember } from '../store/records/new-check.ts';
 import { dispatchFailure } from '../store/synthetic-results.ts';
 import type { ScreenshotProbes } from './screenshot-probes.ts';
 

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 
 import { defineScript, runScript } from '../../redis/scripts.ts';
 import { CheckEvicted } from '../../redis/store-errors.ts';
-import { readEmptyLocations } from './check-records.ts';
+import { readEmptyLocations } from './records/check-records.ts';
 import type { ProbeState } from './probe-state.ts';
 import { fromStored } from './stored-json.ts';
 

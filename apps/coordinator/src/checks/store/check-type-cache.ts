@@ -2,7 +2,7 @@ import type { AnyCheckType } from '@vantage/contract';
 import type { Redis } from 'ioredis';
 
 import { onStore } from '../../redis/store.ts';
-import { readCheckType } from './check-records.ts';
+import { readCheckType } from './records/check-records.ts';
 
 /** The last checks, up to twice as many as this, are remembered; the types of others are read from Redis. */
 const REMEMBERED = 10_000;

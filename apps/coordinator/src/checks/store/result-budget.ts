@@ -5,7 +5,7 @@ import type { Redis } from 'ioredis';
 import type { Log } from '../../redis/log.ts';
 import { runScript } from '../../redis/scripts.ts';
 import { onStore } from '../../redis/store.ts';
-import { familyOf } from './check-records.ts';
+import { familyOf } from './records/check-records.ts';
 import type { Counters } from './counters.ts';
 import { REMOVED_BYTES, type StoredCheck } from './stored-bytes.ts';
 import { OVER_BUDGET } from '../../redis/store-errors.ts';

@@ -7,7 +7,7 @@ import { findRedisServer, startRedisSentinel, type RedisSentinel } from '@vantag
 import type { Redis } from 'ioredis';
 
 import { quiet } from '../../../test/core-bed.ts';
-import { writeCheck } from '../../checks/store/check-records.ts';
+import { writeCheck } from '../../checks/store/records/new-check.ts';
 import { drawId } from '../../checks/create/draw-id.ts';
 import { createLiveChecks } from '../../checks/read/follow-checks.ts';
 import { createReads } from '../../checks/read/read-check.ts';

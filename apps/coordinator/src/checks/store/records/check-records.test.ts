@@ -3,9 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { findRedisServer, startRedisServer } from '@vantage/redis-server';
 import { Redis } from 'ioredis';
 
-import { startCoreBed, type CoreBed } from '../../../test/core-bed.ts';
-import { keepPartial, readCheck, settle, writeCheck } from './check-records.ts';
-import { createDeadlines, type Deadlines } from './deadlines.ts';
+import { startCoreBed, type CoreBed } from '../../../../test/core-bed.ts';
+import { keepPartial, settle } from './write-results.ts';
+import { readCheck } from './check-records.ts';
+import { writeCheck } from './new-check.ts';
+import { createDeadlines, type Deadlines } from '../deadlines.ts';
 
 const retentionMs = 60_000;
 const check = { type: 'echo', host: 'h', createdAt: 1, deadlineAt: Date.now() + 3_600_000, probes: ['a', 'b', 'c'] };
