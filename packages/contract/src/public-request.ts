@@ -40,11 +40,18 @@ export function publicRequest(
 }
 
 function changed(schemas: TProperties, values: Readonly<Record<string, unknown>>): readonly [string, unknown][] {
-  return Object.entries(schemas).flatMap(([name, schema]): [string, unknown][] => {
+  const found: [string, unknown][] = [];
+  for (const name of Object.keys(schemas)) {
     const value = values[name];
-    const standard = (schema as { readonly default?: unknown }).default;
-    return value === undefined || JSON.stringify(value) === JSON.stringify(standard) ? [] : [[name, value]];
-  });
+    const standard = (schemas[name] as { readonly default?: unknown }).default;
+    if (value !== undefined && !isSame(value, standard)) found.push([name, value]);
+  }
+  return found;
+}
+
+function isSame(value: unknown, standard: unknown): boolean {
+  if (typeof value !== 'object' || typeof standard !== 'object') return value === standard;
+  return JSON.stringify(value) === JSON.stringify(standard);
 }
 
 /** Schema of `publicRequest` for one check type. */

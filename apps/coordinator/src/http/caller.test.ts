@@ -305,6 +305,7 @@ describe('the secret of a key', () => {
       ['/host', { type: 'ping', host: `${unknownKey}.example.com` }],
       ['/host', { type: 'http', host: `https://example.com/?key=${unknownKey.replace('_', '%5F')}` }],
       ['/options/data', { type: 'udp', host: 'example.com', port: 7, options: { data: unknownKey } }],
+      ['/host', `{"type":"ping","host":"\\u0056TG${unknownKey.slice(3)}.example.com"}`],
     ] as const;
 
     for (const [path, body] of bodies) {

@@ -42,7 +42,8 @@ export function admitCaller(
 }
 
 export function findKey({ headers }: IncomingMessage, keys: Pick<KeyRing, 'find'>): FoundKey | typeof BARE | undefined {
-  const [, scheme = '', text = ''] = /^(\S+) *(.*)$/.exec(headers.authorization ?? '') ?? [];
+  if (headers.authorization === undefined) return undefined;
+  const [, scheme = '', text = ''] = /^(\S+) *(.*)$/.exec(headers.authorization) ?? [];
   if (scheme.startsWith('vtg_')) return BARE;
   return scheme.toLowerCase() === 'bearer' ? keys.find(text) : undefined;
 }

@@ -65,7 +65,7 @@ describe('a hostile body', () => {
   it('gets the path of a value that is nested too deeply, and of a forbidden name', async () => {
     const deep = await bed.ask(
       '/check',
-      post(JSON.stringify(valid).replace('{', `{"options":${'['.repeat(9)}${']'.repeat(9)},`)),
+      post(JSON.stringify(valid).replace('{', `{"options":${'['.repeat(8)}${']'.repeat(8)},`)),
     );
     const named = await bed.ask('/check', post(JSON.stringify({ ...valid, options: { constructor: {} } })));
 

@@ -41,6 +41,13 @@ describe('the compressed forms of answers', () => {
     expect([afterwards, made]).toEqual([[], ['br']]);
   });
 
+  it('take no more memory than their size', async () => {
+    const form = await createCompressedCache().of('a', Buffer.from('x'.repeat(2_000)), 'gzip');
+
+    expect(form.length).toBeLessThan(100);
+    expect(form.buffer.byteLength).toBe(form.length);
+  });
+
   it('are made again if that failed', async () => {
     const cache = cacheOf(100, true);
     await expect(cache.of('a', text, 'br')).rejects.toThrow('no memory');

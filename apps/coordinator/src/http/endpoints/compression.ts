@@ -13,8 +13,10 @@ export type Encoding = 'br' | 'gzip';
 /** Size from which responses are compressed: for shorter ones it would save a packet at most. */
 const MIN_BYTES = 1_400;
 
-/** Size up to which a response is compressed at once, in about 0.4 ms at most. */
+/** Size up to which a response is compressed at once, in about 0.2 ms at most. */
 const SMALL_BYTES = 16_384;
+/** Levels for small responses: half of the CPU for up to a tenth more bytes. */
+const [BROTLI_QUALITY_SMALL, GZIP_LEVEL_SMALL] = [2, 1];
 
 /** Brotli level, unless `keepCompressed` keeps the result. */
 const BROTLI_QUALITY = 4;
@@ -39,8 +41,11 @@ export function encodingFor(request: Request, bytes: number): Encoding | undefin
  */
 export async function compress(bytes: Buffer, encoding: Encoding, quality = BROTLI_QUALITY): Promise<Buffer> {
   const isSmall = bytes.length <= SMALL_BYTES && quality < BROTLI_QUALITY_KEPT;
-  if (encoding === 'gzip') return isSmall ? gzipSync(bytes) : asGzip(bytes);
-  const params = { [constants.BROTLI_PARAM_QUALITY]: quality, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
+  if (encoding === 'gzip') return isSmall ? gzipSync(bytes, { level: GZIP_LEVEL_SMALL }) : asGzip(bytes);
+  const params = {
+    [constants.BROTLI_PARAM_QUALITY]: isSmall ? BROTLI_QUALITY_SMALL : quality,
+    [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+  };
   return isSmall ? brotliCompressSync(bytes, { params }) : asBrotli(bytes, { params });
 }
 
@@ -75,12 +80,20 @@ export function createCompressedCache(maxBytes = MAX_KEPT_BYTES, make: typeof co
       if (same !== undefined) return same;
       const making = make(bytes, encoding)
         .then((made) => {
-          kept.set(key, made);
-          return made;
+          const copy = copyOf(made);
+          kept.set(key, copy);
+          return copy;
         })
         .finally(() => underWay.delete(key));
       underWay.set(key, making);
       return making;
     },
   };
+}
+
+/** Copies bytes into memory of that size: the output of zlib is a part of a block of 16 KiB or more, which stays with it. */
+function copyOf(bytes: Buffer): Buffer {
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(copy);
+  return copy;
 }

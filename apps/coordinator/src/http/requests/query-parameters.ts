@@ -41,6 +41,7 @@ const ADDED_BY_OTHERS = /^(?:utm_\w+|fbclid|gclid|msclkid|_)$/;
  * @throws HttpProblem 400
  */
 export function refuseUnknownParameters(request: Request, known: readonly string[]): void {
+  if (!request.originalUrl.includes('?')) return;
   const query = queryOf(request);
   for (const name of new Set(query.keys())) if (ADDED_BY_OTHERS.test(name)) query.delete(name);
   const errors = parameterFaults(query, { once: [], repeated: known });
