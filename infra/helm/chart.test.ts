@@ -42,6 +42,7 @@ interface Resource {
 interface PodSpec {
   readonly automountServiceAccountToken: boolean;
   readonly hostNetwork?: boolean;
+  readonly terminationGracePeriodSeconds: number;
   readonly securityContext: { readonly runAsNonRoot: boolean; readonly seccompProfile: { readonly type: string } };
   readonly containers: readonly Container[];
   readonly volumes: readonly {
@@ -221,6 +222,22 @@ describe('the values of the chart', () => {
         'registry.example.com/net/vantage-probe-agent-slim:0.1.0',
         'registry.example.com/net/vantage-probe-agent:0.1.0',
       ]);
+    });
+
+    it('lets agents drain: five seconds more than DRAIN_SECONDS, and fifteen at least', async () => {
+      const agents = [
+        { id: 'a' },
+        { id: 'b', settings: { DRAIN_SECONDS: 60 } },
+        { id: 'c', settings: { DRAIN_SECONDS: '0' } },
+      ];
+      const rendered = resourcesOf(await render({ ...example, agents })).filter(({ kind }) => kind === 'Deployment');
+
+      expect(
+        ['agent-a', 'agent-b', 'agent-c'].map(
+          (name) =>
+            rendered.find(({ metadata }) => metadata.name === name)!.spec.template!.spec.terminationGracePeriodSeconds,
+        ),
+      ).toEqual([15, 65, 15]);
     });
 
     it('never runs two agents under one id', () => {

@@ -21,6 +21,7 @@ describe('the configuration of the coordinator', () => {
 
   it.each([
     ['a number of proxies', '2', 2],
+    ['no proxy', '0', undefined],
     ['addresses and networks', '10.0.0.0/8, ::1', ['10.0.0.0/8', '::1']],
     ['everything', '0.0.0.0/0, ::/0', ['0.0.0.0/0', '::/0']],
     ['networks in another notation', '2001:DB8:0::/48', ['2001:DB8:0::/48']],
@@ -32,7 +33,6 @@ describe('the configuration of the coordinator', () => {
     ['everything to be trusted', { TRUSTED_PROXIES: 'true' }],
     ['a name to be trusted', { TRUSTED_PROXIES: 'loopback' }],
     ['an empty list to be trusted', { TRUSTED_PROXIES: ',' }],
-    ['no proxy to be trusted', { TRUSTED_PROXIES: '0' }],
     ['a network with bits beyond its length to be trusted', { TRUSTED_PROXIES: '10.0.0.1/8' }],
     ['such a network for scrapes', { SCRAPE_NETWORKS: '192.0.2.0/24, 2001:db8::1/64' }],
     ['two costs of one check type', { RATE_LIMIT_COSTS: 'ping=1,dns=2,ping=3' }],

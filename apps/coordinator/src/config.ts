@@ -23,12 +23,13 @@ import { network } from './network-kind.ts';
 /** Highest value of a limit, for operators who want no limit. */
 const HIGHEST_LIMIT = 1_000_000_000;
 
-const trustedProxies: VariableKind<TrustedProxies> = {
+const trustedProxies: VariableKind<TrustedProxies | undefined> = {
   name: 'number of proxies, or comma-separated list of addresses and CIDRs',
   parse: (value) => {
+    if (value === '0') return undefined;
     if (/^[1-9]\d?$/.test(value)) return Number(value);
     const entries = list(network).parse(value);
-    if (entries.length === 0) throw new Error('must be a number of proxies from 1 to 99, or addresses and CIDRs');
+    if (entries.length === 0) throw new Error('must be a number of proxies from 0 to 99, or addresses and CIDRs');
     return entries;
   },
 };
