@@ -166,7 +166,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   certificate_browser_refused: degrading(['warning'], 'http: `tls.chromiumFaults`.'),
   certificate_staple_bad: degrading(
     ['warning'],
-    'http: `tls.mustStaple` without a response in `tls.ocsp`; or one that is out of date, about another certificate, an error, unreadable, or with a wrong signature, or by which the responder does not know the certificate.',
+    'http: `tls.mustStaple` without a response in `tls.ocsp`; or one that is out of date by more than a day or older than eleven, about another certificate, an error, unreadable, or with a wrong signature, or by which the responder does not know the certificate.',
   ),
   certificate_fails_on_some: degrading(
     ['warning'],

@@ -34,6 +34,13 @@ const staple: NonNullable<ReturnType<typeof tls>['ocsp']> = {
   revocationReason: null,
   signature: 'issuer' as const,
 };
+/** A stapled response with these dates in days from the end of the check; a probe with a right clock made it. */
+const dated = (from: number, until: number | null) => {
+  const at = (days: number): string => new Date(Date.parse(FINISHED_AT) + days * 86_400_000).toISOString();
+  const isCurrent = from <= 0 && (until ?? 0) >= 0;
+  const dates = { thisUpdate: at(from), nextUpdate: until === null ? null : at(until), current: isCurrent };
+  return http(200, { finishedAt: FINISHED_AT, tls: tls('01', { ocsp: { ...staple, ...dates } }) });
+};
 const dead = { address: '192.0.2.66', error: 'connection_refused' as const, time: 1 };
 const inTls = { phase: 'tls' } as const;
 const untrusted = refused('tls_self_signed');
@@ -111,10 +118,17 @@ export const webCases: FindingCases = {
       ['an old one', summaryOf('http', { 'fra-1': over({ ocsp: { ...staple, current: false } }) })],
       ['one that does not know it', summaryOf('http', { 'fra-1': over({ ocsp: { ...staple, status: 'unknown' } }) })],
       ['an error', summaryOf('http', { 'fra-1': over({ ocsp: { ...staple, status: 'error', current: false } }) })],
+      ['one that ended over a day ago', summaryOf('http', { 'fra-1': dated(-5, -1.1) })],
+      ['one that begins in over a day', summaryOf('http', { 'fra-1': dated(1.1, 5) })],
+      ['one of over eleven days', summaryOf('http', { 'fra-1': dated(-11.1, 1) })],
+      ['an old one without an end', summaryOf('http', { 'fra-1': dated(-2.1, null) })],
     ],
     absent: [
       ['none where none is demanded', summaryOf('http', { 'fra-1': over({ mustStaple: false, ocsp: null }) })],
       ['a good one', summaryOf('http', { 'fra-1': over({ mustStaple: true, ocsp: staple }) })],
+      ['one that ended less than a day ago, which Firefox accepts', summaryOf('http', { 'fra-1': dated(-5, -0.9) })],
+      ['one that begins in less than a day', summaryOf('http', { 'fra-1': dated(0.9, 5) })],
+      ['a recent one without an end', summaryOf('http', { 'fra-1': dated(-1.9, null) })],
       [
         'one that could not be checked',
         summaryOf('http', { 'fra-1': over({ ocsp: { ...staple, signature: 'unchecked' } }) }),

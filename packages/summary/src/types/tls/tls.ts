@@ -100,17 +100,28 @@ function stapleFault({ ocsp, mustStaple }: Tls, { finishedAt }: SparseResultOf<'
   }
   if (ocsp.signature === 'invalid') return 'the signature of the stapled OCSP response is wrong';
   if (ocsp.status === 'unknown') return 'its issuer does not know it, by the stapled OCSP response';
-  return isCurrent(ocsp, finishedAt) ? undefined : 'the stapled OCSP response is out of date';
+  return dateFault(ocsp, finishedAt);
 }
 
+const DAY_MS = 86_400_000;
+
 /**
- * True if the response was valid at the end of the check, by the clock of the service if the dates are known; otherwise
- * the probe decided, whose clock may be wrong.
+ * Fault of the dates, by the rules of Firefox: a validity of 10 days at most, or of one without
+ * `nextUpdate`, and a tolerance of a day. The time is the end of the check, by the clock of the service, if the dates are known; otherwise the
+ * probe decided, whose clock may be wrong.
  */
-function isCurrent(
+function dateFault(
   { thisUpdate, nextUpdate, current }: NonNullable<Tls['ocsp']>,
   finishedAt: string | undefined,
-): boolean {
-  const [from, until, now] = [thisUpdate, nextUpdate, finishedAt].map((time) => Date.parse(time ?? ''));
-  return [from, until, now].some(Number.isNaN) ? current : from! <= now! && now! <= until!;
+): string | undefined {
+  const [from, next, now] = [thisUpdate, nextUpdate, finishedAt].map((time) => Date.parse(time ?? '')) as [
+    number,
+    number,
+    number,
+  ];
+  if (Number.isNaN(from) || Number.isNaN(now)) return current ? undefined : 'the stapled OCSP response is out of date';
+  if (from > now + DAY_MS) return 'the stapled OCSP response is not valid yet';
+  if (next + DAY_MS < now) return 'the stapled OCSP response is out of date';
+  const oldest = from + (Number.isNaN(next) ? 1 : 10) * DAY_MS;
+  return oldest + DAY_MS < now ? 'the stapled OCSP response is too old' : undefined;
 }
