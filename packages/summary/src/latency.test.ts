@@ -140,7 +140,7 @@ describe('places that physics contradicts', () => {
   });
 
   it.each([
-    ['ping', ping([10]), /\(anycast\)\.$/],
+    ['ping', ping([10]), /\(anycast\), or a device on the way answers in its name\.$/],
     ['tcp', tcp('open', [10]), /\(anycast\), or a proxy on the way takes the connections\.$/],
   ] as const)('may be a proxy of connections: %s', (type, result, end) => {
     const text = textOf(summaryOf(type, each('fra-1 nyc-1', result)), 'place_contradicted');

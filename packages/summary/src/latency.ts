@@ -60,8 +60,9 @@ function least(values: readonly (number | null | undefined)[]): number | undefin
   return known.length === 0 ? undefined : Math.min(...known);
 }
 
-/** A proxy on the path, as on satellite links, may answer the TCP handshake in place of the target. */
+/** A proxy on the path, as on satellite links, may answer the TCP handshake in place of the target, and a gateway pings. */
 const OR_PROXY = ', or a proxy on the way takes the connections';
+const OR_GATEWAY = ', or a device on the way answers in its name';
 
 const SENT_AGAIN = ' A SYN that was lost and sent again looks the same.';
 
@@ -192,6 +193,6 @@ function contradiction(type: string, address: string, pairs: readonly Pair[]): F
   const text =
     `${a.probeResult.probe} and ${b.probeResult.probe} are ${km} km apart by their stated places, and reach ${address} in ` +
     `${ms(a.rttMs)} and ${ms(b.rttMs)}: light in a fibre takes at least ${ms(a.rttMs + b.rttMs + worst.lackMs)} there and back. ` +
-    `Either a stated place is wrong, or the address is served from several places (anycast)${type === 'tcp' || type === 'http' ? OR_PROXY : ''}.${suspect}`;
+    `Either a stated place is wrong, or the address is served from several places (anycast)${type === 'tcp' || type === 'http' ? OR_PROXY : OR_GATEWAY}.${suspect}`;
   return buildFinding('place_contradicted', 'info', involved, text);
 }

@@ -234,7 +234,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   place_contradicted: rule(
     ['info'],
-    `The same round trips, to one address: those of two probes together are shorter than the round trip of light between the places of the two, at two thirds of its speed in vacuum and with ${t.placeErrorKm} km for the size of cities. Of tcp and http a proxy on the way may have taken the connections, too.`,
+    `The same round trips, to one address: those of two probes together are shorter than the round trip of light between the places of the two, at two thirds of its speed in vacuum and with ${t.placeErrorKm} km for the size of cities. A proxy on the way may have taken the connections (tcp, http), or another device answered pings, too.`,
   ),
   direction_fails: rule(
     ['warning'],

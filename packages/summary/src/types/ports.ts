@@ -38,7 +38,7 @@ function states(probeResults: readonly PortResult[]): readonly FindingDraft[] {
     all.push(buildFinding('port_closed', 'warning', closed, text));
   }
   if (filtered.length > 0) {
-    const text = `The port is filtered for ${naming(filtered)}: packets to it are lost, a filter on the way or of the host drops or refuses them, or the host is away, overloaded or too slow to answer in time.`;
+    const text = `The port is filtered for ${naming(filtered)}: packets to it are lost or find no route, a filter on the way or of the host drops or refuses them, or the host is away, overloaded or too slow to answer in time.`;
     all.push(buildFinding('port_filtered', 'warning', filtered, text));
   }
   const seen = new Set(told.map(({ result }) => result.state));
