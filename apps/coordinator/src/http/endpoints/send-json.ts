@@ -28,7 +28,29 @@ export async function sendText(
   // A strong tag identifies the bytes as sent (RFC 9110 section 8.8.3.3).
   const tag = tagOf(bytes);
   if (isKnown(request, response, `"${tag}${encoding === undefined ? '' : `-${encoding}`}"`)) return;
-  const body = encoding === undefined ? bytes : await compressed(encoding, tag);
+  await sendEncoded(response, contentType, encoding, encoding === undefined ? bytes : compressed(encoding, tag));
+}
+
+/** Like `sendText`, without an `ETag`: the response is sent whole, whatever the client has. */
+export async function sendFresh(
+  request: Request,
+  response: Response,
+  contentType: string,
+  text: string,
+): Promise<void> {
+  const bytes = Buffer.from(text);
+  response.vary('Accept-Encoding');
+  const encoding = encodingFor(request, bytes.length);
+  await sendEncoded(response, contentType, encoding, encoding === undefined ? bytes : compress(bytes, encoding));
+}
+
+async function sendEncoded(
+  response: Response,
+  contentType: string,
+  encoding: Encoding | undefined,
+  encoded: Buffer | Promise<Buffer>,
+): Promise<void> {
+  const body = await encoded;
   // The client may have left meanwhile, or a 503 was sent.
   if (response.headersSent || response.destroyed) return;
   if (encoding !== undefined) response.set('Content-Encoding', encoding);
@@ -45,7 +67,9 @@ function tagOf(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
 }
 
+/** Sends 304 if the client has the response. A precondition holds for successes alone (RFC 9110 section 13.2.1). */
 function isKnown(request: Request, response: Response, tag: string): boolean {
+  if (response.statusCode !== 200) return false;
   response.set('ETag', tag);
   if (!hasTag(request.headers['if-none-match'], tag)) return false;
   response.status(304).end();

@@ -3,7 +3,7 @@ import type { PlannedModules } from '@vantage/modules';
 
 import type { ProbeList } from '../../probes/registry/probe-list.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
-import { sendJson } from '../endpoints/send-json.ts';
+import { sendFresh } from '../endpoints/send-json.ts';
 import type { Limit } from '../limits/rate-limit.ts';
 import type { Links } from '../links.ts';
 import { parameterFaults, queryOf } from '../requests/query-parameters.ts';
@@ -63,7 +63,7 @@ function discoverTargets({ modules, access, probes, links, limit }: TargetDiscov
         }));
       });
       response.set('Cache-Control', 'no-store');
-      await sendJson(request, response, groups);
+      await sendFresh(request, response, 'application/json; charset=utf-8', JSON.stringify(groups));
     },
   };
 }
@@ -88,7 +88,7 @@ function discoverAgents({ access, probes, limit }: TargetDiscoveryOptions): Endp
         return address === undefined ? [] : [{ targets: [address], labels: { probe: id, ...placeLabels(id, probe) } }];
       });
       response.set('Cache-Control', 'no-store');
-      await sendJson(request, response, groups);
+      await sendFresh(request, response, 'application/json; charset=utf-8', JSON.stringify(groups));
     },
   };
 }

@@ -395,6 +395,17 @@ describe('GET /probe', () => {
     expect((await ask('/probe?target=a.example&module=icmp')).status).toBe(403);
   });
 
+  it.each([['/probe?target=a.example&module=icmp'], ['/sd'], ['/sd/agents']])(
+    'is sent whole whatever the client has: %s',
+    async (path) => {
+      const { ask, stored } = await start();
+      stored.set(CHECK_ID, check('ping', { 'fra-1': { result: 'pending' } }));
+      const first = await ask(path);
+      const again = await ask(path, { headers: { 'If-None-Match': first.headers.get('ETag') ?? '*' } });
+      expect([first.status, again.status]).toEqual([200, 200]);
+    },
+  );
+
   it('counts at the limit of scrapes', async () => {
     const { ask, stored } = await start({ rateLimits: { ...highLimits, scrape: 1 } });
     stored.set(CHECK_ID, check('ping', { 'fra-1': { result: 'pending' } }));

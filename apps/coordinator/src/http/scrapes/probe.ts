@@ -19,7 +19,7 @@ import type { ProbeList } from '../../probes/registry/probe-list.ts';
 import { StoreUnavailable } from '../../redis/store-errors.ts';
 import { apiKeyOf, callerOf } from '../caller.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
-import { sendText } from '../endpoints/send-json.ts';
+import { sendFresh } from '../endpoints/send-json.ts';
 import { callerDigest } from '../limits/axes.ts';
 import type { EarlyLimit } from '../limits/rate-limit.ts';
 import { targetAxes, type TargetLimits } from '../limits/target-axes.ts';
@@ -150,5 +150,5 @@ async function send(request: Request, response: Response, scrape: Scrape, runs: 
   const metrics = exposition(runs.flatMap(({ samples }) => samples));
   const text = scrape.debug ? debugText(runs, metrics, describeModule(scrape.module)) : metrics;
   response.set('Cache-Control', 'no-store');
-  await sendText(request, response, scrape.debug ? 'text/plain; charset=utf-8' : EXPOSITION_TYPE, Buffer.from(text));
+  await sendFresh(request, response, scrape.debug ? 'text/plain; charset=utf-8' : EXPOSITION_TYPE, text);
 }

@@ -130,6 +130,11 @@ describe('badge, card and embed of a check that is not there', () => {
     expect([shownBadge.status, shownEmbed.status, shownCard.status]).toEqual([status, status, status]);
     for (const { headers } of [shownBadge, shownEmbed, shownCard])
       expect(headers.get('Cache-Control')).toBe('no-store');
+    // RFC 9110 section 13.2.1: only what would be 200 without a condition can be 304 with it.
+    for (const path of [badge, embed, card]) {
+      const tag = (await ask(path)).headers.get('ETag') ?? '*';
+      expect((await ask(path, { headers: { 'If-None-Match': tag } })).status).toBe(status);
+    }
     expect(textsOf(shownBadge.text)).toEqual(['check', word]);
     expect(shownEmbed.text).toContain(sentence);
     expect(shownEmbed.text).not.toContain(CHECK_ID);
