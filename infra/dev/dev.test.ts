@@ -10,7 +10,7 @@ import { expect, it } from '@jest/globals';
 
 const PATIENCE_MS = 300_000;
 const main = fileURLToPath(new URL('main.ts', import.meta.url));
-const ofTheCoordinator = fileURLToPath(new URL('../../apps/coordinator/src/config.ts', import.meta.url));
+const ofTheCoordinator = fileURLToPath(new URL('../../apps/coordinator/src/config/config.ts', import.meta.url));
 
 it(
   'the page comes from its sources, the API from a coordinator that is restarted when a file of it changes',

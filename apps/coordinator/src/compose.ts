@@ -13,7 +13,7 @@ import {
 import type { Logger } from 'pino';
 
 import { createApp } from './app.ts';
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
 import { createCore, missing, type Core } from './core.ts';
 import { createMonitorReader } from './http/requests/read-monitor.ts';
 import type { createKeyPolicies } from './keys/key-policies.ts';

@@ -1,5 +1,5 @@
 export { createApp, type AppOptions, type TrustedProxies } from './app.ts';
-export { readConfig, settings, type Config } from './config.ts';
+export { readConfig, settings, type Config } from './config/config.ts';
 export { adminSettings } from './admin/config.ts';
 export { createConformance, type SeenAnswer } from './http/conformance.ts';
 export { grantAgents } from './admin/grant-agents.ts';

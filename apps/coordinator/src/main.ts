@@ -11,7 +11,7 @@ import { within } from '@vantage/timers';
 import type { Logger } from 'pino';
 
 import { openApp, openCore, type Parts } from './compose.ts';
-import { readConfig, type Config } from './config.ts';
+import { readConfig, type Config } from './config/config.ts';
 import { isShortOfFiles, openFilesLimit } from './connection-bounds.ts';
 import { unprocessedClient } from './http/limits/axes.ts';
 import { unprocessedAddress } from './http/client-address.ts';

@@ -1,5 +1,5 @@
 import type { AppOptions } from './app.ts';
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
 import type { CoreOptions } from './core.ts';
 
 /** Maps the configuration to options of the core. */

@@ -9,7 +9,7 @@ import { checkTypes } from '@vantage/diagnostics/contract';
 import { readSettings } from '@vantage/settings';
 import { createTargetPolicy, judgeTarget } from '@vantage/target-policy';
 
-import { settings } from '../config.ts';
+import { settings } from '../config/config.ts';
 import { createMonitorReader } from '../http/requests/read-monitor.ts';
 import { readMonitorsFile } from '../monitors/file/monitors-file.ts';
 

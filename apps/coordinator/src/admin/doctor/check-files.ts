@@ -4,7 +4,7 @@ import { checkTypes } from '@vantage/diagnostics/contract';
 import { openGeo } from '@vantage/geo';
 import { createTargetPolicy, judgeTarget } from '@vantage/target-policy';
 
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import { createMonitorReader } from '../../http/requests/read-monitor.ts';
 import { refusalText, warningText } from '../../modules/follow-modules.ts';
 import { parseWithFiles } from '../../modules/named-files.ts';

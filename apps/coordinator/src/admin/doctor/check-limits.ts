@@ -1,4 +1,4 @@
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import { warning, type DoctorFinding } from './finding.ts';
 
 /** Limits per minute from which on there is a warning, far above the defaults of 20 and 1,200. */

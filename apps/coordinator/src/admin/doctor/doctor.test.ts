@@ -18,7 +18,7 @@ import { Redis } from 'ioredis';
 import { bundledProgram } from '@vantage/test-support/programs/bundled-program';
 
 import { startCoreBed, until, type CoreBed } from '../../../test/core-bed.ts';
-import { readConfig } from '../../config.ts';
+import { readConfig } from '../../config/config.ts';
 import { startServer, type RunningServer } from '../../server.ts';
 import { readAdminConfig } from '../config.ts';
 import { caInUse } from './check-certificates.ts';

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 
 import { SettingsError } from '@vantage/settings';
 
-import { readConfig, type Config } from '../../config.ts';
+import { readConfig, type Config } from '../../config/config.ts';
 import { readAdminConfig, type AdminConfig } from '../config.ts';
 import { optionFault } from '../option-faults.ts';
 import type { AdminStreams } from '../output.ts';

@@ -4,7 +4,7 @@ import { redisKeys } from '@vantage/contract';
 import { openOnce, parseRedisUrl } from '@vantage/redis-connections';
 import type { Redis } from 'ioredis';
 
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import { currentUrls, isLoopback } from '../../probes/announced-url.ts';
 import { closeAll } from '../../redis/connections.ts';
 import type { AdminConfig } from '../config.ts';
