@@ -104,7 +104,7 @@ function deviations(probeResults: readonly HttpResult[]): readonly FindingDraft[
   const refusal = `Browsers such as Chromium refuse one with ${listed(headers)} headers that differ, as ${naming(refused)} got.`;
   const text =
     `The answer that ${naming(deviant)} got breaks the rules of HTTP, which ` +
-    `${refused.length === 0 ? 'browsers overlook and ' : ''}strict proxies may refuse: ${listed(rules)}.` +
+    `${refused.length === 0 ? 'browsers such as Chromium overlook and ' : ''}strict proxies may refuse: ${listed(rules)}.` +
     (refused.length === 0 ? '' : ` ${refusal}`);
   return [buildFinding('http_deviates', 'warning', deviant, text)];
 }

@@ -646,6 +646,13 @@ describe('an http check', () => {
     expect(textOf(summary, 'certificate_expired')).toContain('it was valid until 2026-01-01 (fra-1)');
   });
 
+  it('names Chromium for what it overlooks: Firefox shows the head of an answer with another case of HTTP as text', () => {
+    const lower = { code: 'status_name_case' as const, clause: 'RFC 9112 section 2.3', text: 'x' };
+    const summary = summaryOf('http', { 'fra-1': http(200, { deviations: [lower] }) });
+
+    expect(textOf(summary, 'http_deviates')).toContain('which browsers such as Chromium overlook and strict proxies');
+  });
+
   it('does not say that browsers overlook Location headers that differ', () => {
     const twice = { code: 'location_differs' as const, clause: 'RFC 9110 section 5.3', text: 'x' };
     const summary = summaryOf('http', { 'fra-1': http(301, { deviations: [twice] }) });
