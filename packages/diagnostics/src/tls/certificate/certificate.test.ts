@@ -57,6 +57,12 @@ describeWithOpenssl('a certificate (skipped without the openssl command)', () =>
     expect(hostMismatch(host, leaf.serverNames) === null).toBe(expected);
   });
 
+  it('names Chromium for a wildcard over a registry, which Firefox takes', () => {
+    const served = { commonName: null, names: ['*.co.uk'], addresses: [] };
+
+    expect(hostMismatch('a.co.uk', served)).toContain('Chromium refuses it, though other clients take it');
+  });
+
   it('throws nothing, whichever of its bytes are changed', () => {
     const names = ['DNS:good.test', 'IP:192.0.2.1', 'URI:http://x/,DNS:a', 'email:a@b.test'];
     const extensions = ['authorityInfoAccess = caIssuers;URI:http://ca.test/i.crt'];

@@ -29,7 +29,7 @@ export function hostMismatch(host: string, served: ServerNames): string | null {
   const whole = served.names.map(withoutDot).filter((name) => isWholeName(wanted, name));
   if (whole.some((name) => !isOfRegistry(name))) return null;
   if (whole.length > 0) {
-    return `it is for ${boundText(whole[0]!, 60)}, all domains of a registry: browsers refuse it, though some clients take it`;
+    return `it is for ${boundText(whole[0]!, 60)}, all domains of a registry: Chromium refuses it, though other clients take it`;
   }
   const partial = served.names.find((name) => isPartialWildcard(wanted, withoutDot(name)));
   if (partial !== undefined) {
