@@ -19,8 +19,6 @@ export const longFiles: readonly string[] = [
   'infra/fuzz/requests.ts',
   'packages/diagnostics/src/types/dns/contract.ts',
   'packages/diagnostics/src/types/dns/trace.ts',
-  'packages/diagnostics/src/types/http/contract.ts',
-  'packages/diagnostics/src/types/http/run-hop.ts',
   'packages/diagnostics/src/types/ping/exchange.ts',
   'packages/diagnostics/src/types/traceroute/probing/probe-loop.ts',
   'packages/diagnostics/test/certificate-corpus.ts',

@@ -132,3 +132,9 @@ function parse(location: string, base: URL): URL | null {
   if (url !== null) url.hash = '';
   return url;
 }
+
+/** The port of a URL, that of its protocol if it names none. */
+export function portOf({ port, protocol }: URL): number {
+  if (port !== '') return Number(port);
+  return protocol === 'https:' ? 443 : 80;
+}

@@ -1,6 +1,6 @@
 import { boundText } from '../../shared/bounded-text.ts';
 import { headerOf, type Head } from '../../http-client/response-head.ts';
-import { MAX_ALTERNATIVES } from './contract.ts';
+import { MAX_ALTERNATIVES } from './result-fields.ts';
 import type { HttpFields } from './types.ts';
 
 type AltSvc = NonNullable<HttpFields['altSvc']>;

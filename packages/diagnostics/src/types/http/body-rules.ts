@@ -2,7 +2,7 @@ import type { Failure } from '@vantage/contract';
 import { RE2JS } from 're2js';
 
 import { decodeBody } from './decode-body.ts';
-import type { Step } from './hop-timings.ts';
+import type { Step } from './hop/hop-timings.ts';
 import type { RequestRules } from './request-rules.ts';
 import type { HttpFields } from './types.ts';
 

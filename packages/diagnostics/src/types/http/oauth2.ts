@@ -2,9 +2,9 @@ import type { Failure } from '@vantage/contract';
 
 import type { DiagnosticContext } from '../../diagnostic.ts';
 import { no, requestHeaders, type Request } from '../../http-client/request.ts';
-import type { Step } from './hop-timings.ts';
+import type { Step } from './hop/hop-timings.ts';
 import { MAX_TOKEN_BYTES, type OAuth2Grant } from './request-rules.ts';
-import { takeStep } from './run-hop.ts';
+import { takeStep } from './hop/run-hop.ts';
 import type { Http } from './types.ts';
 
 export type TokenReading =

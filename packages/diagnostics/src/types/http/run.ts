@@ -7,9 +7,9 @@ import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
 import { boundText } from '../../shared/bounded-text.ts';
 import { createBodyRules } from './body-rules.ts';
 import { cookieJar } from './cookies.ts';
-import { DEFAULT_BODY_BYTES, MAX_REDIRECT_DEVIATIONS } from './contract.ts';
-import type { Http, HttpFields } from './types.ts';
-import type { Step, StepProgress } from './hop-timings.ts';
+import { DEFAULT_BODY_BYTES } from './contract.ts';
+import type { Http } from './types.ts';
+import type { Step, StepProgress } from './hop/hop-timings.ts';
 import {
   isRedirect,
   keyOf,
@@ -18,12 +18,12 @@ import {
   requestHeaders,
   withCookies,
   type Request,
+  portOf,
 } from '../../http-client/request.ts';
 import { fetchToken, type TokenReading } from './oauth2.ts';
+import { redirectOf, type Redirects } from './redirect-row.ts';
 import { expressionsOf, requestOf, type RequestRules } from './request-rules.ts';
-import { portOf, takeStep } from './run-hop.ts';
-
-type Redirects = NonNullable<HttpFields['redirects']>;
+import { takeStep } from './hop/run-hop.ts';
 
 /**
  * Sends one HTTP request, and another for each redirect to follow, each over new sockets to an admitted address.
@@ -173,27 +173,4 @@ function withPlainUrl(failure: Failure, { hostname, port }: URL): Failure {
   if (failure.message !== NOT_TLS) return failure;
   const url = `http://${boundText(hostname, 256)}:${port === '' ? 443 : port}/`;
   return { ...failure, message: `${failure.message} If it speaks HTTP without TLS, its URL is ${url}.` };
-}
-
-/**
- * Limits in bytes of one text of a redirect, of the texts of all redirects, and of one text once all are near their
- * limit.
- */
-const [MAX_TEXT, MAX_TEXT_IN_ALL, LEAST_TEXT] = [1_024, 8_192, 256];
-
-/** The row of a redirect; ten of them must fit into a result. */
-function redirectOf({ fields, resolvedIp, rt }: Step, before: Redirects): Redirects[number] {
-  const { url, statusCode, httpVersion, location, timings, deviations } = fields;
-  const taken = before.reduce((sum, row) => sum + row.url.length + (row.location?.length ?? 0), 0);
-  const most = taken + 2 * MAX_TEXT > MAX_TEXT_IN_ALL ? LEAST_TEXT : MAX_TEXT;
-  return {
-    url: boundText(url!, most),
-    statusCode: statusCode!,
-    httpVersion: httpVersion!,
-    location: typeof location === 'string' ? boundText(location, most) : null,
-    resolvedIp: resolvedIp!,
-    rt: rt!,
-    timings: timings!,
-    ...(deviations === undefined ? {} : { deviations: deviations.slice(0, MAX_REDIRECT_DEVIATIONS) }),
-  };
 }

@@ -1,11 +1,11 @@
 import { roundMs, type Failure } from '@vantage/contract';
 
-import { altSvcOf } from './alt-svc.ts';
-import { boundText } from '../../shared/bounded-text.ts';
-import { headFields, type Head } from '../../http-client/response-head.ts';
-import type { PartialFields } from '../../diagnostic.ts';
-import type { Http, HttpFields } from './types.ts';
-import type { HeadSeen } from '../../http-client/answer.ts';
+import { altSvcOf } from '../alt-svc.ts';
+import { boundText } from '../../../shared/bounded-text.ts';
+import { headFields, type Head } from '../../../http-client/response-head.ts';
+import type { PartialFields } from '../../../diagnostic.ts';
+import type { Http, HttpFields } from '../types.ts';
+import type { HeadSeen } from '../../../http-client/answer.ts';
 
 /** One request and its response, with all measurements before its failure, if it failed. */
 export interface Step {
