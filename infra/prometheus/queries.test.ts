@@ -125,13 +125,19 @@ describe('the files of Prometheus', () => {
     }
   });
 
-  itWithPromtool('raise the alerts of monitors once, and no others', async () => {
+  itWithPromtool('raise each alert in its situation, once, and no others', async () => {
     const { program, environment } = await unpackPackages('prometheus');
-    const file = join(import.meta.dirname, 'monitor-alerts.test.yml');
+    const files = ['monitor-alerts.test.yml', 'service-alerts.test.yml'];
+    const expected = new Set(
+      files.flatMap((file) => [...read(file).matchAll(/alertname: (\w+)\n\s*exp_alerts:\n/g)].map(([, name]) => name)),
+    );
 
-    const { stdout } = await promisify(execFile)(program('promtool'), ['test', 'rules', file], { env: environment });
+    const words = ['test', 'rules', ...files.map((file) => join(import.meta.dirname, file))];
+    const { stdout } = await promisify(execFile)(program('promtool'), words, { env: environment });
 
-    expect(stdout).toContain('SUCCESS');
+    expect(stdout.match(/SUCCESS/g)).toHaveLength(files.length);
+    const alerts = queries.flatMap(({ at }) => (at.startsWith('alert ') ? [at.slice('alert '.length)] : []));
+    expect(alerts.filter((name) => !expected.has(name))).toEqual([]);
   });
 
   it('scrape the monitors of the coordinators', () => {
