@@ -10,7 +10,9 @@ import {
   TARGET,
   traceOver,
   unreachable,
+  virtualTrace,
 } from '../../../test/trace-network.ts';
+import { FAKE_SOURCES, fakePackets } from '../../../test/fake-packets.ts';
 import { MAX_PACKETS, traceroute } from './contract.ts';
 import { description } from './describe.ts';
 import { FULL_TTL } from './result-fields.ts';
@@ -47,6 +49,27 @@ describe('rounds of a traceroute', () => {
     for (let i = 2; i < 10; i += 1) expect(toTarget[i]! - toTarget[i - 1]!).toBeCloseTo(1_000, -2);
     const seen = partials.map((state) => (state as typeof outcome).hops?.[4]?.stats?.sent ?? 0);
     expect(new Set(seen)).toEqual(new Set(Array.from({ length: 11 }, (_, count) => count)));
+  });
+
+  it.each([
+    ['are interrupted if the probe has another address since then', '192.0.2.2', 'probe_interrupted', 'error'],
+    ['end a target that fell silent', FAKE_SOURCES[4], null, 'success'],
+  ])('%s', async (_what, later, code, result) => {
+    let answered = 0;
+    const isOver = (): boolean => answered >= 4;
+    const fake = fakePackets(
+      path(3, ({ ttl, packet }) => {
+        if (ttl !== 3 || packet.length >= 200) return undefined;
+        return isOver() ? [] : ((answered += 1), undefined);
+      }),
+      true,
+    );
+    const packets = { ...fake, sourceFor: async () => (isOver() ? later : FAKE_SOURCES[4]) };
+
+    const outcome = await virtualTrace({ packets }, { rounds: 12 });
+
+    expect({ result: outcome.result, code: outcome.error?.code ?? null }).toEqual({ result, code });
+    expect(outcome.hops).toHaveLength(3);
   });
 
   it('count loss and spread of each hop', async () => {

@@ -57,7 +57,7 @@ export async function runTraceroute(asked: TracerouteParams, context: Context): 
   const others = joinTraces(packets, `${protocol} ${target.address} ${portOf(params.options)}`);
   const names = hopNames(context.names, context.signal);
   const format = formatOf(params, target, names, context);
-  const plan = planOf(params.options, [...opened.flows], target, packets, context.remainingMs());
+  const plan = planOf(params.options, opened, target, packets, context.remainingMs());
   try {
     const showPartial = partialsOf(target, params.options, names, format, context);
     const trace = await traceWithMtu(plan, params.options, { mtu, others, showPartial, openMore }, context);

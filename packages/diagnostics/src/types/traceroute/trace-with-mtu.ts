@@ -10,8 +10,9 @@ import type { mtuSearch } from './mtu/mtu-search.ts';
 import { isDoubtfulInSearch } from './hops/doubt.ts';
 import { searchPaths } from './multipath/search.ts';
 import { MAX_SPACED_PACKETS, msAfter, TRACE_MS } from './options/spaced-results.ts';
-import type { openFlows } from './probing/open-flows.ts';
+import type { OpenFlows, openFlows } from './probing/open-flows.ts';
 import type { joinTraces } from './probing/other-traces.ts';
+import { noteNewAddress } from './probing/own-address.ts';
 import { ECHO_REQUESTS } from './probing/port-filter.ts';
 import { runProbeLoop, type ProbeLoopFlow, type ProbeLoopPlan } from './probing/probe-loop.ts';
 import { ROUND_MS, runRounds } from './probing/rounds/rounds.ts';
@@ -26,13 +27,17 @@ export const RESERVE_MS = 500;
 
 export interface TracePlan extends ProbeLoopPlan {
   readonly flows: ProbeLoopFlow[];
+  /** Source address at the start. */
+  readonly source: string;
+  /** Resolves with the current one. */
+  readonly caughtUp: () => Promise<string>;
   /** Time that is left for packets after the trace. */
   readonly reservedMs: number;
 }
 
 export function planOf(
   options: TraceOptions,
-  flows: ProbeLoopFlow[],
+  { flows, source }: OpenFlows,
   target: Target,
   packets: PacketSockets,
   remainingMs: number,
@@ -42,7 +47,8 @@ export function planOf(
   const reservedMs = Math.min(msAfter(options), Math.max(0, remainingMs - TRACE_MS));
   const roundsMs = rounds === undefined ? 0 : rounds * ROUND_MS + MAX_WAIT_MS;
   return {
-    flows,
+    flows: [...flows],
+    source,
     protocol,
     firstHop,
     maxHops,
@@ -119,6 +125,7 @@ export async function traceWithMtu(
     await runRounds(trace, { ...plan, rounds, maxPackets, budgetMs, startedMs, abandoned }, signal, onChange);
   }
   clearImmediate(due);
+  await noteNewAddress(trace, plan.source, plan.caughtUp);
   const leftOut = dropLeftOut(trace.packets);
   if (rounds !== undefined) trace.roundsLeftOut = roundsLeftOut(leftOut, rounds, trace);
   return trace;

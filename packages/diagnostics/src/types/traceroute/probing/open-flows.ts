@@ -12,6 +12,12 @@ import type { ProbeLoopFlow } from './probe-loop.ts';
 
 type Opening = Awaited<ReturnType<typeof openPackets>>;
 
+export interface OpenFlows {
+  readonly flows: readonly ProbeLoopFlow[];
+  /** The source address that their packets are made for. */
+  readonly source: string;
+}
+
 /** Opens a socket for each flow. Waits for a hung packet process only until the signal aborts. */
 export async function openFlows(
   options: Pick<TraceOptions, 'protocol' | 'port' | 'sourcePort' | 'size' | 'dscp'>,
@@ -20,7 +26,7 @@ export async function openFlows(
   tag: string,
   signal: AbortSignal,
   count: number,
-): Promise<{ readonly flows: readonly ProbeLoopFlow[] } | { readonly failure: Failure }> {
+): Promise<OpenFlows | { readonly failure: Failure }> {
   const { protocol, sourcePort, size, dscp } = options;
   const sockets: PacketSocket[] = [];
   const giveUp = (failure: Failure): { readonly failure: Failure } => {
@@ -51,7 +57,7 @@ export async function openFlows(
       flow: traceFlow({ ...filled, identifier: socket.identifier }),
       header: { dscp, label: family === 6 ? { label: randomInt(1, 0x10_0000), source: known } : undefined },
     }));
-    return { flows };
+    return { flows, source: known };
   } catch (error) {
     return giveUp(unsentFailure(error));
   }
