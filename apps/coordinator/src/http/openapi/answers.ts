@@ -47,11 +47,6 @@ export const componentHeaders = {
     required: true,
     schema: { type: 'string', pattern: '^Bearer ' },
   },
-  Allow: {
-    description: 'The methods of the path.',
-    required: true,
-    schema: { type: 'string' },
-  },
 } as const satisfies JsonObject;
 
 export type HeaderName = keyof typeof componentHeaders;
