@@ -11,7 +11,8 @@ import { escapeText, roundMs, type ResultFieldsOf } from '@vantage/contract';
 
 import type { DiagnosticContext } from '../../diagnostic.ts';
 
-import type { dns, DnsTransport } from './contract.ts';
+import type { dns } from './contract.ts';
+import type { DnsTransport } from './resolver.ts';
 
 import { showSections, type RecordBudget } from './records.ts';
 import { resolverText } from './resolver.ts';

@@ -1,6 +1,6 @@
 import type { IcmpContext } from '../../sockets/icmp/icmp-watch.ts';
 import type { TrustStore } from '../../tls/certificate/trust-store.ts';
-import type { DnsTransport } from './contract.ts';
+import type { DnsTransport } from './resolver.ts';
 import { askHttps } from './transport/https.ts';
 import { prepareQuery, type Answer, type Asked, type NameServer, type PreparedQuery } from './transport/exchange.ts';
 import { askTcp, askTls } from './transport/stream.ts';

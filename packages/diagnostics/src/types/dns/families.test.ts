@@ -14,7 +14,7 @@ import { defineDiagnostic } from '../../define-diagnostic.ts';
 import type { Outcome } from '../../diagnostic.ts';
 import { dns } from './contract.ts';
 import { runDns } from './run.ts';
-import type { TraceStart } from './trace.ts';
+import type { TraceStart } from './trace/trace.ts';
 
 const itWithIpv6 = itNeeding(ipv6Missing(), process.env['CI']);
 const itWithKnot = itNeeding(ipv6Missing() ?? (await packagesMissing(['knot', 'knot-dnsutils'])), process.env['CI']);

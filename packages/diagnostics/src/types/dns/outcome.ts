@@ -14,7 +14,8 @@ import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
 import { answerFields, classifyMessage, nameInQuestion, resolverField } from './answer-fields.ts';
 import type { AskedResolver } from './ask.ts';
 
-import type { dns, DnsTransport } from './contract.ts';
+import type { dns } from './contract.ts';
+import type { DnsTransport } from './resolver.ts';
 
 import type { RecordBudget } from './records.ts';
 import { badResponse, type NameServer, type PreparedQuery } from './transport/exchange.ts';

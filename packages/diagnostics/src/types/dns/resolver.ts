@@ -2,6 +2,10 @@ import { isIP } from 'node:net';
 
 import type { InputError } from '@vantage/contract';
 
+/** The transports by which a resolver can be asked. */
+export const dnsTransports = ['udp', 'tcp', 'tls', 'https'] as const;
+export type DnsTransport = (typeof dnsTransports)[number];
+
 /** A resolver as written by a client or operator. */
 export interface ResolverText {
   /** A name, or an address without brackets. */

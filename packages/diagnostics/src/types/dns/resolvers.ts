@@ -5,7 +5,8 @@ import { singleFamily, type Failure, type Family, type ParamsOf } from '@vantage
 import { timedOut } from '../../shared/classify-error.ts';
 import type { DiagnosticContext } from '../../diagnostic.ts';
 import { usualPorts } from './answer-fields.ts';
-import type { dns, DnsTransport } from './contract.ts';
+import type { dns } from './contract.ts';
+import type { DnsTransport } from './resolver.ts';
 import { parseResolver } from './resolver.ts';
 import type { NameServer } from './transport/exchange.ts';
 

@@ -15,8 +15,8 @@ import { concluded, ended, questionFields } from './outcome.ts';
 import { parseRecordType } from './codec/record-types.ts';
 import { newRecordBudget } from './records.ts';
 import { chooseResolvers } from './resolvers.ts';
-import { rootHints } from './root-hints.ts';
-import { traceDns, type TraceStart } from './trace.ts';
+import { rootHints } from './trace/root-hints.ts';
+import { traceDns, type TraceStart } from './trace/trace.ts';
 import { prepareQuery, type PreparedQuery } from './transport/exchange.ts';
 
 type Dns = typeof dns;

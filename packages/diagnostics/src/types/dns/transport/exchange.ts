@@ -3,7 +3,7 @@ import type { Failure, Target } from '@vantage/contract';
 
 import { readPresentedMessage } from '../codec/message.ts';
 
-import type { DnsTransport } from '../contract.ts';
+import type { DnsTransport } from '../resolver.ts';
 
 /** A name server to query, pinned to one address. */
 export interface NameServer {

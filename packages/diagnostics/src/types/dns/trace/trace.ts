@@ -1,32 +1,20 @@
-import { type AnswerKind, type DnsRecord, type Message, rcodeName, sameName } from '@vantage/contract/dns-message';
-import { escapeText, roundMs, type Failure, type Family, type ResultFieldsOf, type Target } from '@vantage/contract';
+import type { AnswerKind } from '@vantage/contract/dns-message';
+import type { Failure, Family, Target } from '@vantage/contract';
 
-import { isIP } from 'node:net';
-
-import { timedOut } from '../../shared/classify-error.ts';
-import type { DiagnosticContext } from '../../diagnostic.ts';
-import { createTrustStore } from '../../tls/certificate/trust-store.ts';
-import { answerFailure } from './outcome.ts';
-
-import { classifyMessage } from './answer-fields.ts';
-import { ask, type AskedResolver } from './ask.ts';
-
-import type { dns } from './contract.ts';
-
-import { newRecordBudget, showRecords, type RecordBudget } from './records.ts';
-import { resolverNameFailure } from './resolvers.ts';
-import { badResponse, type Answer, type PreparedQuery } from './transport/exchange.ts';
+import type { DiagnosticContext } from '../../../diagnostic.ts';
+import { timedOut } from '../../../shared/classify-error.ts';
+import { createTrustStore } from '../../../tls/certificate/trust-store.ts';
+import { classifyMessage } from '../answer-fields.ts';
+import { ask, type AskedResolver } from '../ask.ts';
+import type { dns } from '../contract.ts';
+import { answerFailure } from '../outcome.ts';
+import { newRecordBudget, type RecordBudget } from '../records.ts';
+import { resolverNameFailure } from '../resolvers.ts';
+import { badResponse, type Answer, type PreparedQuery } from '../transport/exchange.ts';
+import { rowOf, type Asking, type FailedStep, type Row, type Step } from './steps.ts';
+import { inFamily, shuffled, zoneOf, type DelegatedServer, type Zone } from './zones.ts';
 
 type Context = DiagnosticContext<typeof dns>;
-type Row = NonNullable<ResultFieldsOf<typeof dns>['trace']>[number];
-
-/** A name server of a zone, with the glue addresses of the delegation. */
-export interface DelegatedServer {
-  /** Fully qualified. */
-  readonly name: string;
-  readonly addresses: readonly string[];
-}
-
 export interface TraceStart {
   readonly servers: readonly DelegatedServer[];
   /** Port of every queried server. */
@@ -56,9 +44,6 @@ const MAX_SERVERS_PER_ZONE = 13;
 /** Servers of a zone that are waited for as long as for any; each further one for its first wait alone. */
 const PATIENT_SERVERS = 4;
 const MAX_ROWS = 20;
-
-/** Longer names of zones and servers are truncated, so that a result with all rows stays below its limit. */
-const MAX_NAME_LENGTH = 256;
 
 /**
  * Queries the servers of each zone from the root down, one after the other until one refers to a zone below or gives
@@ -114,28 +99,6 @@ function mostTelling(steps: readonly FailedStep[]): FailedStep | undefined {
     steps.at(-1)
   );
 }
-
-interface Zone {
-  readonly name: string;
-  readonly servers: readonly DelegatedServer[];
-}
-
-interface Asking {
-  readonly zone: Zone;
-  readonly server: DelegatedServer;
-  readonly target: Target | null;
-}
-
-interface FailedStep extends Asking {
-  readonly kind: 'failure';
-  readonly answer: Answer | null;
-  readonly failure: Failure;
-}
-
-type Step =
-  | (Asking & { readonly kind: 'answer'; readonly answer: Answer })
-  | (Asking & { readonly kind: 'referral'; readonly answer: Answer; readonly to: Zone })
-  | FailedStep;
 
 async function askServer(
   zone: Zone,
@@ -203,68 +166,3 @@ function nextStep(asking: Asking, answer: Answer, prepared: PreparedQuery): Step
 
 /** Kinds of answers after which no other server of the zone is queried. */
 const lastKinds: ReadonlySet<AnswerKind> = new Set(['answer', 'alias', 'nodata', 'nxdomain', 'loop']);
-
-function zoneOf(name: string, message: Message): Zone {
-  const servers = message.authority
-    .filter((record) => record.type === 'NS' && sameName(record.name, name))
-    .map(({ data }) => ({ name: data, addresses: glueOf(data, message.additional) }));
-  return { name, servers: withGlueFirst(servers) };
-}
-
-/** The glue addresses of a server, those of IPv4 first: more probes have IPv4 than IPv6. */
-function glueOf(server: string, additional: readonly DnsRecord[]): string[] {
-  const of = (type: string): string[] =>
-    additional.filter((record) => record.type === type && sameName(record.name, server)).map(({ data }) => data);
-  return [...of('A'), ...of('AAAA')];
-}
-
-/**
- * The servers with only those glue addresses that are of one family. Servers that have any come first; the others are
- * resolved by name.
- */
-function inFamily(servers: readonly DelegatedServer[], family: Family | undefined): readonly DelegatedServer[] {
-  if (family === undefined) return servers;
-  return withGlueFirst(
-    servers.map(({ name, addresses }) => ({
-      name,
-      addresses: addresses.filter((address) => isIP(address) === family),
-    })),
-  );
-}
-
-/** Puts servers with a known address first: the others cost a resolution. */
-function withGlueFirst(servers: readonly DelegatedServer[]): DelegatedServer[] {
-  const known = servers.filter(({ addresses }) => addresses.length > 0);
-  return [...known, ...servers.filter(({ addresses }) => addresses.length === 0)];
-}
-
-function rowOf(step: Step, budget: RecordBudget): Row {
-  const { zone, server, target, answer } = step;
-  const message = answer?.message;
-  return {
-    zone: escapeText(zone.name, MAX_NAME_LENGTH),
-    server: escapeText(server.name, MAX_NAME_LENGTH),
-    address: target?.address ?? null,
-    rt: answer === null ? null : roundMs(answer.queryMs),
-    rcode: message === undefined ? null : rcodeName(message.rcode),
-    authoritative: message === undefined ? null : message.flags.includes('aa'),
-    referral: step.kind === 'referral' ? escapeText(step.to.name, MAX_NAME_LENGTH) : null,
-    records: message === undefined ? [] : showRecords(shownOf(step, message), budget).shown,
-    error: step.kind === 'failure' ? step.failure : null,
-  };
-}
-
-/**
- * The records of a step that its row shows: only those of a referral, since the last answer is in the result's own
- * sections.
- */
-function shownOf(step: Step, message: Message): readonly DnsRecord[] {
-  return step.kind === 'referral' ? message.authority : [];
-}
-
-function shuffled<T>(items: readonly T[]): T[] {
-  return items
-    .map((item) => ({ item, key: Math.random() }))
-    .toSorted((left, right) => left.key - right.key)
-    .map(({ item }) => item);
-}

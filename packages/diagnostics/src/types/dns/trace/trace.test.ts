@@ -3,7 +3,7 @@ import { MAX_RESULT_BYTES, resultSchema, type Failure, type ParamsOf } from '@va
 import { Value } from 'typebox/value';
 
 import { testContext } from '@vantage/test-support/context';
-import { patientWaits } from '../../../test/patient-waits.ts';
+import { patientWaits } from '../../../../test/patient-waits.ts';
 import { startDnsServer, type AnswerDns, type DnsServer } from '@vantage/test-support/dns/server';
 import {
   addressRecord,
@@ -13,8 +13,8 @@ import {
   type WireQuery,
   type WireRecord,
 } from '@vantage/test-support/dns/wire';
-import { dns } from './contract.ts';
-import { runDns as run } from './run.ts';
+import { dns } from '../contract.ts';
+import { runDns as run } from '../run.ts';
 
 /** Linux answers on all of 127.0.0.0/8, so each name server gets a separate address on the same port. */
 const ROOT = '127.0.0.2';

@@ -1,4 +1,4 @@
-import type { DelegatedServer } from './trace.ts';
+import type { DelegatedServer } from './zones.ts';
 
 /** The root name servers (IANA root hints, file of 2024 and later: b.root-servers.net moved in November 2023). */
 export const rootHints: readonly DelegatedServer[] = [
