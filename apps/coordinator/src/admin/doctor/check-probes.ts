@@ -41,12 +41,14 @@ export function checkProbes(probes: readonly KnownProbe[], release: string): rea
   ];
 }
 
-function remedyOf(id: string, { alive, lastSeenMs }: KnownProbe, state: string): string {
+function remedyOf(id: string, { alive, lastSeenMs, storeFault }: KnownProbe, state: string): string {
   if (state === 'suspended') return `Find out why it was suspended, then probe:resume ${id}.`;
   if (state === 'invited') return `Start its agent with the token, or probe:invite ${id} prints another one.`;
   if (state === 'waiting') return `probe:approve ${id}`;
   if (state === 'copied') return `probe:invite ${id} makes another key.`;
   if (state === 'refused') return 'Upgrade its agent.';
+  if (storeFault !== undefined && lastSeenMs !== undefined)
+    return 'Let Redis take writes again: it refuses heartbeats, too.';
   if (alive) return 'Remove the stated cause on the machine of its agent (docs/operations.md, "Alerts").';
   if (lastSeenMs === undefined) return `Start its agent, or remove the record with probe:remove ${id}.`;
   const since = new Date(lastSeenMs).toISOString();

@@ -45,7 +45,10 @@ export function statusOf(probe: KnownProbe): Pick<Probe, 'status' | 'reason'> {
   const fault = faultOf(probe);
   if (switchedOff !== undefined) return { status: 'offline', reason: switchedOff };
   if (!alive) {
-    const reason = lastSeenMs === undefined ? 'Never seen.' : 'No heartbeat.';
+    // A Redis that refuses writes refuses heartbeats, too.
+    const missing =
+      storeFault === undefined ? 'No heartbeat.' : `No heartbeat. ${sentence(storeFault)}`.slice(0, 1_024);
+    const reason = lastSeenMs === undefined ? 'Never seen.' : missing;
     return { status: 'offline', reason: fault ?? reason };
   }
   if (heartbeat === undefined) {
