@@ -4,6 +4,7 @@ import type { ReceivedIcmp } from '../../sockets/icmp/icmp-notice.ts';
 import type { Clock } from '../../sockets/packet-socket.ts';
 import { readU16 } from '../../sockets/wire/bytes.ts';
 import { echoRequest, type IcmpError } from '../../sockets/wire/icmp.ts';
+import { unsentFailure } from '../../sockets/unsent.ts';
 import { REPLY_TIMEOUT_MS } from './contract.ts';
 import { quotesPayload } from './payload.ts';
 
@@ -70,6 +71,30 @@ export interface Exchange {
   isAbandoned: boolean;
   /** The failure that ended the exchange before its time; null if it ran to its end. */
   failure: Failure | null;
+}
+
+/** @param nowMs when the sending is requested */
+export function packetToSend(seq: number, nowMs: number): SentPacket {
+  return {
+    seq,
+    awaitedMs: nowMs,
+    sentMs: null,
+    replies: [],
+    isDoubtful: false,
+    isCut: false,
+    icmp: null,
+    unlisted: { duplicates: 0, late: 0 },
+  };
+}
+
+/**
+ * Why a packet was not sent. The kernel compares the size of a packet only with the MTU of the probe's own link, never with the path.
+ */
+export function whyUnsent(error: unknown, request: Uint8Array): Failure {
+  const failure = unsentFailure(error);
+  if (failure.code !== 'packet_too_big') return failure;
+  const message = `The probe’s own link does not carry an ICMP message of ${request.length} bytes: nothing was sent.`;
+  return { ...failure, source: 'probe', message };
 }
 
 /**
