@@ -305,6 +305,17 @@ describe('HTTP/2 with prior knowledge', () => {
     expect(outcome).toMatchObject({ result: 'success', statusCode: 200, httpVersion: '2', bodyBytes: 1 });
   });
 
+  it('has the error of a connection that ends with another GOAWAY, as of a server that closes in order', async () => {
+    const [failing, closing] = ['\u0002', '\0'].map((code) => frame(7, 0, 0, `\0\0\0\u0001\0\0\0${code}`));
+    const port = await startRaw((socket: Socket) => {
+      socket.once('data', () => socket.resume().end(Buffer.from(`${settings}${failing}${closing}`, 'latin1')));
+    });
+
+    const outcome = await checkOf(`http://127.0.0.1:${port}/`, { options: { httpVersion: '2' } });
+
+    expect(outcome).toMatchObject({ error: { code: 'http2_ended' }, http2Error: { name: 'INTERNAL_ERROR' } });
+  });
+
   it.each<[string, string, string, object]>([
     [
       'a stream reset before the head',

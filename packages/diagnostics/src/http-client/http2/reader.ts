@@ -145,7 +145,8 @@ export class Http2Reader {
   private takeGoaway({ payload }: Http2Frame): void {
     const read = readGoaway(payload);
     if (read === undefined) return this.malformed('a GOAWAY frame is too short (RFC 9113 section 6.8)');
-    this.goaway = read.error;
+    // A server that ended the connection with an error may close it by another GOAWAY without one.
+    if (this.goaway === null || read.error.name !== 'NO_ERROR') this.goaway = read.error;
     // The response may still arrive after a GOAWAY that counts the request among those the server may have processed.
     if (!read.isTakenUp) this.fail({ kind: 'peer', error: read.error });
   }
