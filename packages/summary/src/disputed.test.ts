@@ -31,7 +31,7 @@ describe('a name that does not exist for one probe', () => {
       'dns',
       missingEnd,
       dns(['A 192.0.2.1'], { answerKind: 'answer' }),
-      'it is an alias of gone.example., which does not exist',
+      'the name is an alias of gone.example., which does not exist',
     ],
     ['is resolved by others', 'ping', unresolved('dns_nxdomain'), ping([5, 5]), 'the name does not exist'],
     ['has no address for it alone', 'http', unresolved('dns_no_address'), http(200), 'the name has no address'],

@@ -16,7 +16,7 @@ export function markDisputed(type: string, probeResults: readonly ProbeResult[])
 export function saidReason(reason: string, isTrace: boolean): string {
   return reason.startsWith('the answer says')
     ? reason
-    : `${isTrace ? 'a name server of the zone' : 'the resolver'} says that ${reason}`;
+    : `${isTrace ? 'a name server of the zone' : 'the resolver'} says that ${reason.replace(/^it is\b/, 'the name is')}`;
 }
 
 function hasOtherAnswer(result: SparseResultOf<'dns'>, other: SparseResultOf<'dns'>): boolean {
