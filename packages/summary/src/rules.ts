@@ -254,7 +254,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   routing_loop: degrading(
     ['critical', 'warning'],
-    'traceroute: `loop` is not null; the text calls a single router that answers for all hops no circle, since something before it may set the TTL. Or with `rounds`: in some of them two routers or more answered at the hop of the target and beyond, twice in the same order, although the target answered in others; a warning if it answered again after them. Such a trace has neither `path_lengths` nor `path_changed`.',
+    'traceroute: `loop` is not null; the text calls a single router that answers for all hops no circle, since something before it may set the TTL. Or with `rounds`: in some of them two routers or more answered at the hop of the target and beyond, twice in the same order, or one there and at the next four hops, although the target answered in others; a warning if it answered again after them. Such a trace has neither `path_lengths` nor `path_changed`.',
   ),
   target_stops: degrading(
     ['warning'],

@@ -25,13 +25,20 @@ const [a, b, c] = ['a', 'b', 'c'].map((name) => name.repeat(12)) as [string, str
 export const circling = inRows(a, b, c, 'TTTTTbbbbbbb', 'ccccccc', 'bbbbbb');
 export const circledOnce = inRows(a, b, c, 'TTTTTbbbbTTT', 'ccccT', 'bbbT');
 
+export const lone = inRows(a, b, c, 'TTTTTccccccc', 'ccccccc', 'cccccc', 'ccccc', 'cccc');
+
 export const circlesOfRounds = {
   present: [
     ['packets circle from a round on', circling],
     ['packets circle for some rounds', circledOnce],
+    ['one router answers for all hops from a round on', lone],
   ],
   absent: [
     ['the target is farther from a round on', inRows(a, b, c, 'TTTTTddddddd', 'eeeeeee', 'TTTTTT')],
+    [
+      'one router answers for three hops beyond its own',
+      inRows(a, b, c, 'TTTTTccccccc', 'ccccccc', 'cccccc', 'ddddd', 'TTTT'),
+    ],
     ['one router answers twice', inRows(a, b, c, 'TTTTTccccccc', 'ddddddd', 'TTTTTT')],
     [
       'the same routers are two hops farther for some rounds',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { circledOnce, circling } from '../../../test/finding-cases/onward.ts';
+import { circledOnce, circling, lone } from '../../../test/finding-cases/onward.ts';
 
 const found = ({ findings }: typeof circling): readonly string[] =>
   findings.map(({ code, severity, text }) => `${severity} ${code}: ${text}`);
@@ -16,6 +16,14 @@ describe('packets that go round in a circle in some rounds', () => {
     );
     expect(found(circling)).toEqual([
       `critical routing_loop: ${where}, in rounds 6 to 12 of 12 of fra-1, and did not reach it any more: ${why}`,
+    ]);
+  });
+
+  it('are not what one router shows that answers for all hops', () => {
+    expect(lone.verdict).toBe('degraded');
+    expect(lone.headline).toContain(', but one router answered for all hops in rounds 6 to 12 of 12 of fra-1.');
+    expect(found(lone)).toEqual([
+      'critical routing_loop: One router, 192.0.2.3, answered the packets to the target as if the TTL of all ended there during the check, in rounds 6 to 12 of 12 of fra-1, and they did not reach the target any more: they came back to it again and again, or something before it set their TTL.',
     ]);
   });
 

@@ -18,7 +18,7 @@ type Hop = NonNullable<Trace['probeResult']['result']['hops']>[number];
 
 /**
  * The circle that packets took in rounds in which they did not reach the target, although it answered in others. Two
- * routers or more answered at its hop and beyond, twice in the same order. Hops before the target count only if one
+ * routers or more answered at its hop and beyond, twice in the same order, or one did at all of these hops. Hops before the target count only if one
  * router answered there in all rounds: after a change of the path, the hops of both ways would look like a circle.
  */
 export function circleOfRounds(trace: Trace): Circle | undefined {
@@ -37,8 +37,9 @@ export function circleOfRounds(trace: Trace): Circle | undefined {
       target,
     ),
   );
-  const routers = circleIn(path);
   const router = path[first - 1];
+  const circle = circleIn(path);
+  const routers = circle.length > 0 ? circle : loneAt(path, first - 1);
   if (row === undefined || router === null || router === undefined || !routers.includes(router)) return undefined;
   const answers = (flow.hops[first - 1] ?? []).map((answer) => row.responders[answer ?? -1]?.ip);
   const [start, end] = [answers.indexOf(router), answers.lastIndexOf(router)];
@@ -46,6 +47,15 @@ export function circleOfRounds(trace: Trace): Circle | undefined {
   const isSpan = answers.length === rounds && end - start + 1 === count;
   const when = isSpan ? `rounds ${start + 1} to ${end + 1} of ${rounds}` : `${count} of ${rounds} rounds`;
   return { trace, routers, when, isLast: answers.lastIndexOf(target ?? undefined) < end };
+}
+
+/** Number of hops in a row, that of the target first, for which one router must answer: some answer for a few. */
+const LONE_HOPS = 5;
+
+/** The router that answers for the hop at this index and for all of the next ones; empty without one. */
+function loneAt(path: readonly (string | null)[], index: number): readonly string[] {
+  const [router = null, ...others] = path.slice(index, index + LONE_HOPS);
+  return router !== null && others.length === LONE_HOPS - 1 && others.every((one) => one === router) ? [router] : [];
 }
 
 /** The only router that answered at a hop; null if there is none, several, or a withheld address. */
@@ -61,6 +71,7 @@ export function findCirclesOfRounds(traces: readonly Trace[]): readonly FindingD
   return [...groups.values()].map((own) => {
     const [{ routers, isLast }] = own as [Circle];
     const when = listed(own.map(({ trace, when: rounds }) => `${rounds} of ${trace.probeResult.probe}`));
+    if (routers.length === 1) return oneForAll(own, when);
     const end = isLast ? ', and did not reach it any more' : ', and reached it again later';
     const text = `Packets to the target went round in a circle of ${listed(
       routers.map((ip) => shown(ip)),
@@ -74,4 +85,18 @@ export function findCirclesOfRounds(traces: readonly Trace[]): readonly FindingD
       `packets went round in a circle in ${when}`,
     );
   });
+}
+
+/** Finding: a single router answered for all hops, which shows no circle of several. */
+function oneForAll(own: readonly Circle[], when: string): FindingDraft {
+  const [{ routers, isLast }] = own as [Circle];
+  const end = isLast ? 'and they did not reach the target any more' : 'and others reached the target later';
+  const text = `One router, ${shown(routers[0]!)}, answered the packets to the target as if the TTL of all ended there during the check, in ${when}, ${end}: they came back to it again and again, or something before it set their TTL.`;
+  return buildFinding(
+    'routing_loop',
+    isLast ? 'critical' : 'warning',
+    own.map(({ trace }) => trace.probeResult),
+    text,
+    `one router answered for all hops in ${when}`,
+  );
 }
