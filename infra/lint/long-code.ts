@@ -17,7 +17,6 @@ export const longFiles: readonly string[] = [
   'apps/web/test/showcase.ts',
   'infra/audit/hostile-inputs.ts',
   'infra/fuzz/requests.ts',
-  'packages/diagnostics/src/types/traceroute/probing/probe-loop.ts',
   'packages/diagnostics/test/certificate-corpus.ts',
   'packages/diagnostics/test/certificate-verdicts.ts',
   'packages/diagnostics/test/dns-corpus.ts',

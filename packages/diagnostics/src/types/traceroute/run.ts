@@ -18,7 +18,7 @@ import { clockOf, partialsOf, roundsShown } from './partial-path.ts';
 import { openFlows } from './probing/open-flows.ts';
 import { ECHO_REQUESTS, foreignRefuser, isFilter } from './probing/port-filter.ts';
 import { joinTraces } from './probing/other-traces.ts';
-import type { ProbeLoopPlan } from './probing/probe-loop.ts';
+import type { ProbeLoopPlan } from './probing/plan.ts';
 import type { Trace } from './probing/trace-state.ts';
 import { furthest } from './hops/stop-reason.ts';
 import { NAMES_MS, planOf, RESERVE_MS, traceWithMtu } from './trace-with-mtu.ts';

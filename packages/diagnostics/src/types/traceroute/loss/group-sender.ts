@@ -5,7 +5,7 @@ import type { ReceivedPacket } from '../../../sockets/packet-socket.ts';
 import { parseTcp, TCP_FLAGS } from '../../../sockets/wire/transport.ts';
 import { GROUP_PACKETS } from '../options/spaced-results.ts';
 import { LENGTHS, type FlowAnswer } from '../probing/flow.ts';
-import type { ProbeLoopPlan } from '../probing/probe-loop.ts';
+import type { ProbeLoopPlan } from '../probing/plan.ts';
 import type { TraceAnswer, TracePacket } from '../probing/trace.ts';
 import type { Trace } from '../probing/trace-state.ts';
 import { groupsOf, type Groups, type SpacedPacket } from './groups.ts';

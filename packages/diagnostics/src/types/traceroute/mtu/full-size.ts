@@ -3,7 +3,7 @@ import type { Family } from '@vantage/contract';
 import type { DiagnosticContext } from '../../../diagnostic.ts';
 import type { ReceivedPacket } from '../../../sockets/packet-socket.ts';
 import { traceFlow, type FlowOptions, type TraceFlow } from '../probing/flow.ts';
-import type { ProbeLoopFlow } from '../probing/probe-loop.ts';
+import type { ProbeLoopFlow } from '../probing/plan.ts';
 import type { Trace } from '../probing/trace-state.ts';
 import { isLossy, rtOf } from '../hops/target-answers.ts';
 import { flowsByWay } from './flows-by-way.ts';

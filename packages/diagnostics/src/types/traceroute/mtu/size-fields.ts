@@ -5,7 +5,7 @@ import type { PacketSockets } from '../../../sockets/packet-socket.ts';
 import { MAX_FULL_SIZE_PACKETS, MAX_MTU_PACKETS, type traceroute } from '../contract.ts';
 import { isReached } from '../hops/target-answers.ts';
 import { ECHO_REQUESTS } from '../probing/port-filter.ts';
-import type { ProbeLoopPlan } from '../probing/probe-loop.ts';
+import type { ProbeLoopPlan } from '../probing/plan.ts';
 import type { Trace } from '../probing/trace-state.ts';
 import type { TraceOptions } from '../trace-options.ts';
 import { sendFullSize, type FullSize } from './full-size.ts';

@@ -6,7 +6,7 @@ import { lostFailure } from '../../../sockets/provide-packets.ts';
 import type { ReceivedPacket } from '../../../sockets/packet-socket.ts';
 import { isTooLate, takeAnswer } from '../probing/answer-kind.ts';
 import { viewFlows } from '../probing/flow-view.ts';
-import { BURST, BURST_EVERY_MS, STALL_MS, WINDOW } from '../probing/probe-loop.ts';
+import { BURST, BURST_EVERY_MS, STALL_MS, WINDOW } from '../probing/plan.ts';
 import { answered, type Trace } from '../probing/trace-state.ts';
 import { doubtAwaited, giveUp, leaveOutAwaited, type TracePacket } from '../probing/trace.ts';
 import { MAX_WAIT_MS, silenceRestMs } from '../probing/waits.ts';

@@ -1,5 +1,5 @@
 import type { ProbeClock } from '../../../sockets/clock/probe-clock.ts';
-import { STALL_MS, type ProbeLoopFlow, type ProbeLoopPlan } from '../probing/probe-loop.ts';
+import { STALL_MS, type ProbeLoopFlow, type ProbeLoopPlan } from '../probing/plan.ts';
 import { isAwaited, type TracePacket } from '../probing/trace.ts';
 import { patienceMs } from '../probing/waits.ts';
 import type { Ask } from './survey.ts';

@@ -8,7 +8,7 @@ import { unsentFailure } from '../../../sockets/unsent.ts';
 import { portOf } from '../contract.ts';
 import type { TraceOptions } from '../trace-options.ts';
 import { traceFlow } from './flow.ts';
-import type { ProbeLoopFlow } from './probe-loop.ts';
+import type { ProbeLoopFlow } from './plan.ts';
 
 type Opening = Awaited<ReturnType<typeof openPackets>>;
 

@@ -4,6 +4,7 @@ import { FULL_TTL } from '../result-fields.ts';
 import { LENGTHS, type FlowAnswer } from './flow.ts';
 import { awaitedOf, nextPacket, type FlowView, type Wanted } from './flow-view.ts';
 import { isFull, type TracePacket } from './trace.ts';
+import { BURST_EVERY_MS, STALL_MS } from './plan.ts';
 import { waitMs } from './waits.ts';
 
 export interface Trace {
@@ -77,6 +78,47 @@ function isFullOf(packet: TracePacket, flow: number): boolean {
 /** Unanswered packets that are to be given up. */
 export function silentOf({ packets, views }: Trace, nowMs: number): readonly TracePacket[] {
   return awaitedOf(packets, views).filter((packet) => nowMs - packet.awaitedMs >= waitMs(packet, packets, views));
+}
+
+/** Packets in flight for less than `STALL_MS`. */
+export function underWay({ packets, views }: Trace, nowMs: number): readonly TracePacket[] {
+  return awaitedOf(packets, views).filter(({ awaitedMs }) => nowMs - awaitedMs < STALL_MS);
+}
+
+/** Flows without an end that have had answers recently. */
+export function openFlows({ views }: Trace, stalled: ReadonlySet<number>): readonly number[] {
+  return [...views.entries()].flatMap(([flow, { end }]) => (end === null && !stalled.has(flow) ? [flow] : []));
+}
+
+/** Time of the next packet to the target with the full TTL; Infinity if there is none. */
+export function questionAt(trace: Trace, stalled: ReadonlySet<number>, maxPackets: number): number {
+  if (trace.packets.length >= maxPackets) return Infinity;
+  return Math.min(...trace.views.map((_, flow) => (stalled.has(flow) ? fullDueMs(trace, flow) : Infinity)));
+}
+
+/** What decides, in addition to the trace, when the next step of its loop is due. */
+export interface LoopState {
+  /** Flows that were without a recent answer at some time. */
+  readonly stalled: Set<number>;
+  /** When a packet was last sent or answered. */
+  progressMs: number;
+  readonly window: number;
+  readonly maxPackets: number;
+}
+
+/** Time until the next step that is due even without an answer. */
+export function restMs(
+  trace: Trace,
+  wanted: Wanted | null,
+  { stalled, progressMs, window, maxPackets }: LoopState,
+  nowMs: number,
+): number {
+  const outFor = underWay(trace, nowMs).map(({ awaitedMs }) => awaitedMs + STALL_MS - nowMs);
+  if (wanted !== null) return outFor.length < window ? BURST_EVERY_MS : Math.min(...outFor);
+  const { packets, views } = trace;
+  const silentIn = awaitedOf(packets, views).map((packet) => packet.awaitedMs + waitMs(packet, packets, views) - nowMs);
+  const stallIn = openFlows(trace, stalled).length > 0 ? [progressMs + STALL_MS - nowMs] : [];
+  return Math.min(...silentIn, questionAt(trace, stalled, maxPackets) - nowMs, ...stallIn);
 }
 
 /** The packet that an answer is for; undefined if it is for none. */

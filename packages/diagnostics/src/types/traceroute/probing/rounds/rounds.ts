@@ -7,7 +7,7 @@ import type { ReceivedPacket } from '../../../../sockets/packet-socket.ts';
 import { isTooLate, takeAnswer } from '../answer-kind.ts';
 import { answeredOf } from './answered-of.ts';
 import { viewRounds } from './view-rounds.ts';
-import type { ProbeLoopPlan } from '../probe-loop.ts';
+import type { ProbeLoopPlan } from '../plan.ts';
 import { DuePackets } from './due-packets.ts';
 import { ROUND_MS } from './round-schedule.ts';
 import type { Trace } from '../trace-state.ts';
