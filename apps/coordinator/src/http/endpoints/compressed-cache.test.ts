@@ -16,7 +16,7 @@ describe('the compressed forms of answers', () => {
   };
 
   it('are made once for each content and encoding, also while the first is under way', async () => {
-    const cache = cacheOf(1_000);
+    const cache = cacheOf(5_000);
     const both = await Promise.all([cache.of('a', text, 'br'), cache.of('a', text, 'br')]);
     await cache.of('a', text, 'gzip');
     await cache.of('a', text, 'br');
@@ -27,7 +27,8 @@ describe('the compressed forms of answers', () => {
   });
 
   it('take no more than their bound: those that were not used for the longest time go', async () => {
-    const cache = cacheOf(100);
+    // Two entries: each takes a kibibyte besides its 40 bytes.
+    const cache = cacheOf(3_000);
     await cache.of('a', text, 'br');
     await cache.of('b', text, 'br');
     await cache.of('a', text, 'br');
