@@ -255,9 +255,23 @@ describe('the judge of answers', () => {
     return left;
   };
 
+  const late = {
+    headers: new Headers({ 'Content-Type': 'application/problem+json' }),
+    body: JSON.stringify({
+      type: 'https://vantage.example/net/problems/request-timeout',
+      title: 'A',
+      status: 408,
+      detail: 'A.',
+      instance: '',
+      requestId: '00000000-0000-0000-0000-000000000000',
+    }),
+  };
+
   it.each([
     ['nothing in a good answer', good, []],
     ['a status that is not documented', { ...good, status: 201 }, ['status 201 is not documented']],
+    ['nothing in a refusal that any request may get', { ...good, status: 408, ...late }, []],
+    ['a refusal of another shape', { ...good, status: 431, headers: late.headers }, [expect.stringMatching(/^body /)]],
     ['a header that is missing', { ...good, headers: without('RateLimit') }, ['header RateLimit is missing']],
     ['a body of another shape', { ...good, body: '{"fra-1":{}}' }, [expect.stringMatching(/^body\/fra-1 must have/)]],
     ['a body that is no JSON', { ...good, body: 'no' }, [expect.stringMatching(/^body /)]],
