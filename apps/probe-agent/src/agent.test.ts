@@ -122,15 +122,15 @@ describe('an agent', () => {
     expect(kinds.at(-1)).toBe('final');
   });
 
-  it('tells subscribers of the hint when there is a result', async () => {
+  it('notifies subscribers of a result', async () => {
     const probe = await startAgent(async ({ port }) => openPort(port));
     const subscriber = rig.admin.duplicate();
     await subscriber.subscribe(redisKeys.resultNotification(probe));
-    const hinted = once(subscriber, 'message');
+    const notified = once(subscriber, 'message');
 
     await rig.addJob(probe);
 
-    expect(await hinted).toEqual([redisKeys.resultNotification(probe), expect.stringMatching(/^(?:1$|final )/)]);
+    expect(await notified).toEqual([redisKeys.resultNotification(probe), expect.stringMatching(/^(?:1$|final )/)]);
     subscriber.disconnect();
   });
 

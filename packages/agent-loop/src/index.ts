@@ -6,7 +6,7 @@ export { enrolOnce } from './gateway/enrol-once.ts';
 export { createGatewayLoop } from './gateway/gateway-loop.ts';
 export type { GatewayLoopOptions } from './gateway/parts.ts';
 export type { AgentIdentity } from './gateway/session.ts';
-export { createHint, type Hint } from './hint.ts';
+export { createNotifier, type Notifier } from './notifier.ts';
 export type { JobRunner, RunnerLink, WatchedLoop, Work } from './job-runner.ts';
 export { createPartials, type PartialsOfProbe } from './partials.ts';
 export { failureResult, probeFailure } from './probe-failure.ts';

@@ -15,12 +15,12 @@ function store(options: Partial<ResultsOptions> = {}): {
   up: boolean;
   refuses: boolean;
   now: number;
-  hints: number;
+  notifications: number;
   /** Payloads of the notifications. */
   readonly told: string[];
   readonly written: string[];
 } {
-  const state = { up: true, refuses: false, now: 0, hints: 0, written: [] as string[], told: [] as string[] };
+  const state = { up: true, refuses: false, now: 0, notifications: 0, written: [] as string[], told: [] as string[] };
   results = createResults({
     writer: {
       isReady: () => state.up,
@@ -31,8 +31,8 @@ function store(options: Partial<ResultsOptions> = {}): {
         const picture = png === undefined ? '' : ` ${Buffer.from(png).toString()}`;
         state.written.push(`${check} ${kind} ${data}${picture}`);
       },
-      hint: async (final) => {
-        state.hints += 1;
+      notify: async (final) => {
+        state.notifications += 1;
         state.told.push(final === undefined ? '-' : `${final.check} ${final.data}`);
       },
     },
@@ -46,7 +46,7 @@ function store(options: Partial<ResultsOptions> = {}): {
 const soon = 10_000;
 
 describe('results on their way to Redis', () => {
-  it('are confirmed once they are written, in order, with fewer hints than results', async () => {
+  it('are confirmed once they are written, in order, with fewer notifications than results', async () => {
     const redis = store();
 
     const checks = Array.from({ length: 60 }, (_, index) => `check-${index}`);
@@ -55,11 +55,11 @@ describe('results on their way to Redis', () => {
 
     expect(redis.written).toEqual(checks.map((check) => `${check} final {}`));
     // One notification at once, then combined ones.
-    await eventually(() => (redis.hints > 1 ? true : undefined));
-    expect(redis.hints).toBeLessThan(checks.length / 2);
+    await eventually(() => (redis.notifications > 1 ? true : undefined));
+    expect(redis.notifications).toBeLessThan(checks.length / 2);
   });
 
-  it('go along with the hint where one comes alone, and not where it is a partial one', async () => {
+  it('go along with the notification where one comes alone, and not where it is a partial one', async () => {
     const alone = store();
     await results.final('a', '{}', soon);
     results.close();
@@ -211,7 +211,7 @@ describe('results on their way to Redis', () => {
         sent.push(`${check} ${kind}`);
         return kind === 'final' ? Promise.resolve() : new Promise<void>((resolve) => void ends.push(resolve));
       },
-      hint: async () => undefined,
+      notify: async () => undefined,
     };
     results = createResults({ writer, now: () => 0, log: silent, maxBytes: 1_000 });
     const png = Buffer.alloc(100);

@@ -1,7 +1,7 @@
 import { MAX_RESULT_BYTES, type EntryKind, type ScreenshotReport } from '@vantage/contract';
 import type { Logger } from 'pino';
 
-import { createHint, type Hint } from './hint.ts';
+import { createNotifier, type Notifier } from './notifier.ts';
 import { createOutbox, type Entry, type Outbox } from './outbox.ts';
 import { failureResult, probeFailure } from './probe-failure.ts';
 
@@ -18,7 +18,7 @@ export interface ResultWriter {
    *
    * @param final the one new final result, included in the notification
    */
-  readonly hint: (final?: Pick<Entry, 'check' | 'data'>) => Promise<unknown>;
+  readonly notify: (final?: Pick<Entry, 'check' | 'data'>) => Promise<unknown>;
 }
 
 /** Receives the results of a job. */
@@ -69,7 +69,7 @@ export function createResults(options: ResultsOptions): Results {
 class BufferedResults implements Results {
   private readonly options: ResultsOptions;
   private readonly outbox: Outbox;
-  private readonly hint: Hint<Entry>;
+  private readonly notifier: Notifier<Entry>;
   /** Called when nothing is left to send. */
   private readonly idle = new Set<() => void>();
   private retry: NodeJS.Timeout | undefined;
@@ -87,7 +87,7 @@ class BufferedResults implements Results {
         if (kind !== 'partial') log.warn({ check, reason }, 'result dropped');
       },
     });
-    this.hint = createHint<Entry>((final) => void writer.hint(final).catch(() => undefined));
+    this.notifier = createNotifier<Entry>((final) => void writer.notify(final).catch(() => undefined));
   }
 
   readonly partial = (check: string, data: string, deadlineAt: number): void => {
@@ -120,7 +120,7 @@ class BufferedResults implements Results {
         this.idle.delete(done);
         signal.removeEventListener('abort', done);
         // A delayed notification would be lost with the connection.
-        this.hint.flush();
+        this.notifier.flush();
         resolve();
       };
       this.idle.add(done);
@@ -132,7 +132,7 @@ class BufferedResults implements Results {
   readonly close = (): void => {
     this.isClosed = true;
     clearTimeout(this.retry);
-    this.hint.close();
+    this.notifier.close();
   };
 
   private add(entry: Entry): Promise<void> {
@@ -151,7 +151,7 @@ class BufferedResults implements Results {
     for (const entry of entries) this.send(entry);
     // After the entries on the same connection, so that the reader of the notification finds them.
     const [first] = entries;
-    if (first !== undefined) this.hint.raise(entries.length === 1 && first.kind === 'final' ? first : undefined);
+    if (first !== undefined) this.notifier.raise(entries.length === 1 && first.kind === 'final' ? first : undefined);
   }
 
   private send(entry: Entry): void {

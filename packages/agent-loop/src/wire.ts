@@ -25,7 +25,7 @@ export function resultStream(
       const fields = ['check', check, 'kind', kind, 'data', data, ...picture, ...traceFields(traceparentOf(check))];
       return redis.xadd(stream, '*', ...fields);
     },
-    hint: (final) => {
+    notify: (final) => {
       const note = final && encodeNotification({ ...final, traceparent: traceparentOf(final.check) });
       return redis.publish(channel, note ?? BARE_NOTIFICATION);
     },

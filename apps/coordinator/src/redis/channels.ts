@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 /** A subscriber sends no other commands: without these pings the socket timeout would not detect a dead connection. */
 const PING_EVERY_MS = 2_000;
 
-const HINT_PATTERN = redisKeys.resultNotification('*');
+const NOTIFICATION_PATTERN = redisKeys.resultNotification('*');
 /**
  * One pattern for the events of all checks: a subscription per check would cost each waiting reader two round trips.
  */
@@ -19,7 +19,7 @@ const SINGLE_CHANNELS = [
 ] as const;
 /** Patterns whose messages go to listeners by channel. */
 const listened: ReadonlySet<string> = new Set([EVENT_PATTERN, ...SINGLE_CHANNELS]);
-const HINT_CHANNEL = /^p:\{([a-z0-9][a-z0-9-]{0,62})\}:n$/;
+const NOTIFICATION_CHANNEL = /^p:\{([a-z0-9][a-z0-9-]{0,62})\}:n$/;
 
 /** Pub/sub messages. They can be lost: a listener polls, too, or does without. */
 export interface Channels {
@@ -30,7 +30,7 @@ export interface Channels {
    * message, because messages may have been missed.
    */
   readonly listen: (channel: string, listener: (message: string) => void) => () => void;
-  readonly onHint: (taker: OnHint) => void;
+  readonly onNotification: (taker: OnNotification) => void;
   readonly stop: () => void;
 }
 
@@ -38,20 +38,20 @@ export interface Channels {
  * Called with the id of a probe and the content of a notification about what was written for it; without an id after
  * each subscription at Redis, because notifications may have been missed.
  */
-export type OnHint = (probe?: string, said?: string) => void;
+export type OnNotification = (probe?: string, said?: string) => void;
 
 /** @param connection dedicated to subscriptions */
-export function openChannels(connection: Redis, onHint?: OnHint): Channels {
-  const takers = new Set<OnHint>(onHint === undefined ? [] : [onHint]);
-  const takeHint: OnHint = (...hint) => {
-    for (const taker of takers) taker(...hint);
+export function openChannels(connection: Redis, onNotification?: OnNotification): Channels {
+  const takers = new Set<OnNotification>(onNotification === undefined ? [] : [onNotification]);
+  const takeNotification: OnNotification = (...notification) => {
+    for (const taker of takers) taker(...notification);
   };
   const listeners = new Map<string, Set<(message: string) => void>>();
 
   connection.on('ready', () => {
-    connection.psubscribe(HINT_PATTERN, ...listened).then(
+    connection.psubscribe(NOTIFICATION_PATTERN, ...listened).then(
       () => {
-        takeHint();
+        takeNotification();
         for (const set of listeners.values()) for (const listener of set) listener('');
       },
       // The subscription failed: the next connection subscribes again.
@@ -63,8 +63,8 @@ export function openChannels(connection: Redis, onHint?: OnHint): Channels {
       for (const listener of listeners.get(channel) ?? []) listener(message);
       return;
     }
-    const probe = HINT_CHANNEL.exec(channel)?.[1];
-    if (probe !== undefined) takeHint(probe, message);
+    const probe = NOTIFICATION_CHANNEL.exec(channel)?.[1];
+    if (probe !== undefined) takeNotification(probe, message);
   });
   const pinging = setInterval(() => {
     if (connection.status === 'ready') connection.ping().catch(() => undefined);
@@ -81,7 +81,7 @@ export function openChannels(connection: Redis, onHint?: OnHint): Channels {
         if (set.size === 0 && listeners.get(channel) === set) listeners.delete(channel);
       };
     },
-    onHint: (taker) => void takers.add(taker),
+    onNotification: (taker) => void takers.add(taker),
     stop: () => clearInterval(pinging),
   };
 }

@@ -61,7 +61,7 @@ class Writer implements GatewayWriter {
   };
 
   /** Does nothing: the gateway announces the entries that it writes. */
-  readonly hint = async (): Promise<void> => undefined;
+  readonly notify = async (): Promise<void> => undefined;
 
   readonly acknowledged = (on: Session, seq: number): void => this.take(on, seq)?.resolve();
 

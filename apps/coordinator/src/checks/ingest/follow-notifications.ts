@@ -19,7 +19,7 @@ export function followNotifications(
   const drainAll = async (): Promise<void> => {
     await Promise.all([...directory.ids()].map((probe) => ingest.drain(probe)));
   };
-  channels.onHint((probe, said = '') => {
+  channels.onNotification((probe, said = '') => {
     if (probe === undefined) {
       directory.noteAllChanged();
       void drainAll();

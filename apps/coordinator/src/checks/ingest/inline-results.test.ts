@@ -40,8 +40,8 @@ async function hint(probe: string, check: string, result: object): Promise<void>
 
 const sizeOf = (probe: string): Promise<number> => bed.redis.xlen(redisKeys.results(probe));
 
-describe('a result that comes with its hint', () => {
-  it('is committed from the hint alone, with places added', async () => {
+describe('a result that comes inside a notification', () => {
+  it('is committed from the notification alone, with places added', async () => {
     const id = await bed.start({ probes: ['fra-1'] });
 
     await hint('fra-1', id, success('ahead'));

@@ -1,4 +1,4 @@
-import { createHint, failureResult, probeFailure, type Hint } from '@vantage/agent-loop';
+import { createNotifier, failureResult, probeFailure, type Notifier } from '@vantage/agent-loop';
 import {
   BARE_NOTIFICATION,
   checkOfScreenshotJob,
@@ -36,7 +36,7 @@ export function openResultStream({ redis, screenshots, probe }: ResultStreamOpti
   const stream = redisKeys.results(probe);
   const channel = redisKeys.resultNotification(probe);
   const publish = (on: Redis, text: string): void => void on.publish(channel, text).catch(() => undefined);
-  const hint: Hint<InlineResult> = createHint((final) =>
+  const notifier: Notifier<InlineResult> = createNotifier((final) =>
     publish(redis, final === undefined ? BARE_NOTIFICATION : encodeNotification(final)),
   );
 
@@ -48,7 +48,7 @@ export function openResultStream({ redis, screenshots, probe }: ResultStreamOpti
     await onStore(on, (ready) => {
       const written = ready.xadd(stream, '*', ...fields);
       // Sent after the entry on the same connection, so that the reader of the notification finds the entry.
-      if (on === redis) hint.raise(kind === 'final' ? { check, data, traceparent } : undefined);
+      if (on === redis) notifier.raise(kind === 'final' ? { check, data, traceparent } : undefined);
       else publish(on, BARE_NOTIFICATION);
       return written;
     });
@@ -66,8 +66,8 @@ export function openResultStream({ redis, screenshots, probe }: ResultStreamOpti
       }
     },
     close: () => {
-      hint.flush();
-      hint.close();
+      notifier.flush();
+      notifier.close();
     },
   };
 }

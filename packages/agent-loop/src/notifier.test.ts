@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 
-import { createHint, type Hint } from './hint.ts';
+import { createNotifier, type Notifier } from './notifier.ts';
 import { createPace, type Pace } from './pace.ts';
 
-let hint: Hint<string>;
+let notifier: Notifier<string>;
 
 beforeEach(() => {
   jest.useFakeTimers();
 });
 
 afterEach(() => {
-  hint.close();
+  notifier.close();
   jest.useRealTimers();
 });
 
@@ -20,15 +20,15 @@ function paceOf(isDense: boolean): Pace {
 
 function counted(isDense: boolean): () => number {
   let given = 0;
-  hint = createHint(() => (given += 1), paceOf(isDense));
+  notifier = createNotifier(() => (given += 1), paceOf(isDense));
   return () => given;
 }
 
-describe('the hint that there are results', () => {
+describe('the notifier that there are results', () => {
   it('is given at once, and once for all that follow closely', () => {
     const given = counted(false);
 
-    for (let raised = 0; raised < 10; raised += 1) hint.raise();
+    for (let raised = 0; raised < 10; raised += 1) notifier.raise();
     expect(given()).toBe(1);
     jest.advanceTimersByTime(5);
     expect(given()).toBe(2);
@@ -39,21 +39,21 @@ describe('the hint that there are results', () => {
 
   it('is given at once again after a while', () => {
     const given = counted(false);
-    hint.raise();
+    notifier.raise();
     jest.advanceTimersByTime(50);
 
-    hint.raise();
+    notifier.raise();
 
     expect(given()).toBe(2);
   });
 
   it('has a note only where it is given at once, for that alone', () => {
     const notes: (string | undefined)[] = [];
-    hint = createHint<string>((note) => notes.push(note), paceOf(false));
+    notifier = createNotifier<string>((note) => notes.push(note), paceOf(false));
 
-    hint.raise('first');
-    hint.raise('second');
-    hint.raise('third');
+    notifier.raise('first');
+    notifier.raise('second');
+    notifier.raise('third');
     jest.advanceTimersByTime(50);
 
     expect(notes).toEqual(['first', undefined]);
@@ -62,7 +62,7 @@ describe('the hint that there are results', () => {
   it('waits for those that follow at a dense pace, and is given once for all of them', () => {
     const given = counted(true);
 
-    for (let raised = 0; raised < 10; raised += 1) hint.raise();
+    for (let raised = 0; raised < 10; raised += 1) notifier.raise();
     expect(given()).toBe(0);
     jest.advanceTimersByTime(8);
     expect(given()).toBe(1);
@@ -74,9 +74,9 @@ describe('the hint that there are results', () => {
   it('tells of results that come fast to a busy process in few signals, and of each that is waited for at once', () => {
     let given = 0;
     const busy = createPace(undefined, () => 1);
-    hint = createHint(() => (given += 1), busy);
+    notifier = createNotifier(() => (given += 1), busy);
     for (let result = 0; result < 200; result += 1) {
-      hint.raise();
+      notifier.raise();
       jest.advanceTimersByTime(5);
     }
     expect(given).toBeLessThan(60);
@@ -86,7 +86,7 @@ describe('the hint that there are results', () => {
     given = 0;
     for (let result = 0; result < 1_000; result += 1) {
       const before = given;
-      hint.raise();
+      notifier.raise();
       for (; given === before; waited += 1) jest.advanceTimersByTime(1);
       jest.advanceTimersByTime(6);
     }
@@ -95,11 +95,11 @@ describe('the hint that there are results', () => {
 
   it('is given early at the end, and not twice', () => {
     const given = counted(true);
-    hint.raise();
+    notifier.raise();
 
-    hint.flush();
+    notifier.flush();
     expect(given()).toBe(1);
-    hint.flush();
+    notifier.flush();
     jest.advanceTimersByTime(50);
 
     expect(given()).toBe(1);

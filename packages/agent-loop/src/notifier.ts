@@ -1,7 +1,7 @@
 import { createPace, type Pace } from './pace.ts';
 
 /** A rate-limited signal, such as that there are new results. */
-export interface Hint<Note> {
+export interface Notifier<Note> {
   /** @param note included in the signal if it is sent at once for this call only */
   readonly raise: (note?: Note) => void;
   /** Sends a pending signal at once. */
@@ -17,7 +17,7 @@ const COLLECT_MS = 8;
 const DENSE_GAP_MS = 30;
 
 /** Sends a single signal at once, and combines those of a burst. */
-export function createHint<Note>(give: (note?: Note) => void, pace: Pace = createPace()): Hint<Note> {
+export function createNotifier<Note>(give: (note?: Note) => void, pace: Pace = createPace()): Notifier<Note> {
   let timer: NodeJS.Timeout | undefined;
   let raised = 0;
   let givenMs = Number.NEGATIVE_INFINITY;
