@@ -230,7 +230,8 @@ function unknownLabels(expression: string): readonly string[] {
   const grouped = [...expression.matchAll(/\b(?:by|without|on)\s*\(([^)]*)\)/g)].flatMap(([, inside = '']) =>
     inside.split(',').map((label) => label.trim()),
   );
-  return [...selected, ...grouped].filter((label) => !known.has(label));
+  // `on ()` matches all series.
+  return [...selected, ...grouped].filter((label) => label !== '' && !known.has(label));
 }
 
 function labelsOf(name: string): readonly string[] {

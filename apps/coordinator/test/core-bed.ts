@@ -235,11 +235,11 @@ export async function report(
   probe: string,
   check: string,
   data: unknown,
-  { kind = 'final', hint = true, id = '*' } = {},
+  { kind = 'final', notify = true, id = '*' } = {},
 ): Promise<void> {
   const text = typeof data === 'string' ? data : JSON.stringify(data);
   await redis.xadd(redisKeys.results(probe), id, 'check', check, 'kind', kind, 'data', text);
-  if (hint) await redis.publish(redisKeys.resultNotification(probe), '1');
+  if (notify) await redis.publish(redisKeys.resultNotification(probe), '1');
 }
 
 export function success(said: string): Readonly<Record<string, unknown>> {

@@ -13,7 +13,12 @@ export type CheckEvent<Name extends CheckTypeName = CheckTypeName> =
       readonly result: EventResultOf<Name>;
     }
   /** The last event. */
-  | { readonly type: 'completed'; readonly version: number; readonly check: EventCheckOf<Name> };
+  | {
+      readonly type: 'completed';
+      /** 1,000,000 above the version of the check. */
+      readonly version: number;
+      readonly check: EventCheckOf<Name>;
+    };
 
 export interface WatchOptions extends StreamOptions {
   /** Skips events up to this version, which an earlier watch has received. */

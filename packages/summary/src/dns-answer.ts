@@ -64,7 +64,8 @@ const conclusiveRcodes: ReadonlySet<string> = new Set(['NOERROR', 'SERVFAIL', 'N
 /**
  * True if the result alone proves nothing about the name. Most failures of a resolver prove nothing; exceptions are
  * SERVFAIL, unless the resolver fails for every name (`dns_resolver_failing`), and silence about this name alone
- * (`dns_servers_silent`). In a trace, failures of the servers of a zone are evidence, if their addresses were found.
+ * (`dns_servers_silent`). In a trace, failures of the servers of a zone are evidence, if their addresses were found and all
+ * were asked.
  */
 export function isUnanswered(result: Dns): boolean {
   const { error, trace, rcode } = result;
@@ -95,7 +96,7 @@ export function isRootSilent(result: Dns): boolean {
 const lastKinds: ReadonlySet<AnswerKind | undefined> = new Set(['answer', 'alias', 'nodata', 'nxdomain', 'loop']);
 
 /**
- * The number of name servers that a failed trace asked of its last zone, none if its time was over before, and that of
+ * The number of name servers that a failed trace asked of its last zone, none if it ended before, and that of
  * all that the zone above it named; undefined if it asked all, or if that is not known.
  */
 export function partAsked(result: Dns): { readonly asked: number; readonly all: number } | undefined {

@@ -104,7 +104,7 @@ function reasonOfAny(probeResult: ProbeResult): string {
   if (code === 'dns_error' && rcode !== undefined)
     return `the resolver answered ${/^[A-Z0-9]{1,16}$/.test(rcode) ? rcode : 'an error'}`;
   if (isDated(code)) return certificatePhrase({ code, certificate: firstFaultOf(probeResult.result)?.certificate });
-  if (code === 'port_unreachable') return portReason(probeResult.result);
+  if (code === 'port_unreachable' && error?.source !== 'probe') return portReason(probeResult.result);
   if (code === 'time_exceeded' && ttl !== undefined)
     return `the TTL of ${ttl} that was asked for was used up on the way`;
   if (code === 'timed_out' && ttl !== undefined && isUnfit(probeResult.result)) return silentTtl(ttl);

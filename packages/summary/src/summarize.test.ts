@@ -799,7 +799,7 @@ describe('the headline', () => {
       summaryOf('dns', { 'fra-1': { ...unheard, trace: [delegatingTo(3), rowOfZone] } }),
     ],
     [
-      'No probe got an answer for example.com (A): the time of the trace was over before it asked the name servers of the last zone.',
+      'No probe got an answer for example.com (A): the trace ended before it asked the name servers of the last zone.',
       summaryOf('dns', { 'fra-1': { ...unheard, trace: [delegatingTo(3)] } }),
     ],
     [

@@ -14,6 +14,6 @@ export function ofZone(reason: string, result: SparseResultOf<'dns'>): string {
   const part = partAsked(result);
   const named = reason.replace(/\bthe resolver\b/, 'a name server of the zone');
   if (part === undefined) return named;
-  if (part.asked === 0) return 'the time of the trace was over before it asked the name servers of the last zone';
+  if (part.asked === 0) return 'the trace ended before it asked the name servers of the last zone';
   return `${named}, with ${part.asked === 1 ? 'one' : part.asked} of the ${countOf(part.all, 'name server')} of the zone asked`;
 }

@@ -12,10 +12,11 @@ export function flagsBehindCommand(argv: readonly string[]): readonly string[] {
   return name === undefined ? argv : [name, ...flags, ...args];
 }
 
-/** Moves leading common flags to the end, behind words that have an order. */
+/** Moves leading common flags behind words that have an order: to the end, or before `--`. */
 export function flagsLast(args: readonly string[]): readonly string[] {
   const [flags, others] = splitFlags(args);
-  return [...others, ...flags];
+  const end = others.includes('--') ? others.indexOf('--') : others.length;
+  return others.toSpliced(end, 0, ...flags);
 }
 
 /** The common flags at the start, and everything after them. */

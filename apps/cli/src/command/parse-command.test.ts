@@ -271,6 +271,10 @@ describe('the words after monitors', () => {
     ['monitors --server=http://a.example list', { verb: 'list' }],
     ['--server http://a.example monitors delete web --json', { verb: 'delete', name: 'web' }],
     [
+      '--json monitors put web ping -- a.example',
+      { verb: 'put', name: 'web', definition: { request: { check: { type: 'ping', host: 'a.example' } } } },
+    ],
+    [
       '--server http://a.example monitors put web ping a.example --every 5m',
       {
         verb: 'put',

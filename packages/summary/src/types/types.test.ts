@@ -266,12 +266,18 @@ describe('pings that met an ICMP error', () => {
       'fra-1': bad('host_unreachable', lost, { ...dead, phase: 'response' }),
       'ber-1': ping([9, 9]),
     });
+    const rejected = [
+      summaryOf('ping', { 'fra-1': bad('port_unreachable', lost, { ...dead, phase: 'response' }) }),
+      summaryOf('tcp', { 'fra-1': bad('port_unreachable', { port: 443, icmp, state: 'filtered' }, dead) }),
+    ];
     const connected = summaryOf('tcp', { 'fra-1': bad('host_unreachable', { port: 443, icmp }, dead) });
     const { error: _silence, ...path } = trace(['192.0.2.9 3000 3000 !H'], { stopReason: 'unreachable' });
     const traced = summaryOf('traceroute', { 'fra-1': bad('host_unreachable', path, { ...dead, phase: 'response' }) });
 
     expect(pinged).toMatchObject({ verdict: 'up', agree: { n: 1, of: 1 } });
     expect(textOf(pinged, 'probes_faulty')).toContain('the probe has no route, or no next hop that answers (fra-1)');
+    for (const one of rejected)
+      expect(textOf(one, 'probes_faulty')).toContain('the probe has rules that refuse the packets (fra-1)');
     expect(connected.verdict).toBe('unknown');
     expect(lines(connected)).toEqual(['probes_faulty warning: fra-1']);
     expect(lines(traced)).toEqual(['probes_faulty warning: fra-1']);

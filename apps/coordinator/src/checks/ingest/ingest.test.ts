@@ -58,18 +58,18 @@ describe('results of probes', () => {
   });
 
   it.each([
-    ['with a hint', true],
+    ['with a notification', true],
     ['without one', false],
-  ])('that a restarted agent ends as interrupted keep what was shown of them, %s', async (_reason, hint) => {
+  ])('that a restarted agent ends as interrupted keep what was shown of them, %s', async (_reason, isNotified) => {
     const id = await bed.start({ probes: ['fra-1'] });
     const startedAt = '2026-01-01T00:00:00.000Z';
     const error = { code: 'probe_interrupted', phase: 'exec', source: 'probe', message: 'It restarted.' };
     const interrupted = { result: 'error', rt: null, resolvedIp: null, error, startedAt: null, finishedAt: startedAt };
 
     const partial = { said: 'half', steps: [1, 2], resolvedIp: '192.0.2.1', startedAt };
-    await report(bed.redis, 'fra-1', id, { said: 'quarter' }, { kind: 'partial', hint: false });
-    await report(bed.redis, 'fra-1', id, partial, { kind: 'partial', hint: false });
-    await report(bed.redis, 'fra-1', id, interrupted, { hint });
+    await report(bed.redis, 'fra-1', id, { said: 'quarter' }, { kind: 'partial', notify: false });
+    await report(bed.redis, 'fra-1', id, partial, { kind: 'partial', notify: false });
+    await report(bed.redis, 'fra-1', id, interrupted, { notify: isNotified });
 
     const { results } = await bed.read(id, PATIENT_MS);
     expect(results['fra-1']).toEqual({ ...interrupted, ...partial, country: 'Nowhere' });
@@ -78,17 +78,17 @@ describe('results of probes', () => {
   it('that are not valid keep what was shown before them', async () => {
     const id = await bed.start({ probes: ['fra-1'] });
 
-    await report(bed.redis, 'fra-1', id, { said: 'half' }, { kind: 'partial', hint: false });
+    await report(bed.redis, 'fra-1', id, { said: 'half' }, { kind: 'partial', notify: false });
     await report(bed.redis, 'fra-1', id, { ...success('x'), more: 1 });
 
     const { results } = await bed.read(id, PATIENT_MS);
     expect(results['fra-1']).toMatchObject({ result: 'error', error: { code: 'invalid_result' }, said: 'half' });
   });
 
-  it('are found without a hint', async () => {
+  it('are found without a notification', async () => {
     const id = await bed.start({ probes: ['fra-1'] });
 
-    await report(bed.redis, 'fra-1', id, success('found'), { hint: false });
+    await report(bed.redis, 'fra-1', id, success('found'), { notify: false });
 
     expect((await bed.read(id, PATIENT_MS)).results['fra-1']).toMatchObject({ said: 'found' });
   });
@@ -192,7 +192,7 @@ describe('results of probes', () => {
     await bed.redis.set(redisKeys.results('sgp-1'), 'no stream');
     const id = await bed.start({ probes: ['fra-1'] });
 
-    await report(bed.redis, 'fra-1', id, success('fine'), { hint: false });
+    await report(bed.redis, 'fra-1', id, success('fine'), { notify: false });
 
     expect((await bed.read(id, PATIENT_MS)).results['fra-1']).toMatchObject({ said: 'fine' });
     await until(() => bed.core.counters.streamFaults > before);

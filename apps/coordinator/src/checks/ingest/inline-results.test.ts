@@ -31,7 +31,7 @@ beforeAll(async () => {
 
 afterAll(() => bed.stop());
 
-async function hint(probe: string, check: string, result: object): Promise<void> {
+async function notify(probe: string, check: string, result: object): Promise<void> {
   await bed.redis.publish(
     redisKeys.resultNotification(probe),
     encodeNotification({ check, data: JSON.stringify(result) }),
@@ -44,7 +44,7 @@ describe('a result that comes inside a notification', () => {
   it('is committed from the notification alone, with places added', async () => {
     const id = await bed.start({ probes: ['fra-1'] });
 
-    await hint('fra-1', id, success('ahead'));
+    await notify('fra-1', id, success('ahead'));
     const check = await bed.read(id, PATIENT_MS);
 
     expect(check.status).toBe('completed');
@@ -57,8 +57,8 @@ describe('a result that comes inside a notification', () => {
     const id = await bed.start({ probes: ['fra-1', 'nyc-1'] });
     const before = { ...bed.core.counters };
 
-    await report(bed.redis, 'fra-1', id, success('both'), { hint: false });
-    await hint('fra-1', id, success('both'));
+    await report(bed.redis, 'fra-1', id, success('both'), { notify: false });
+    await notify('fra-1', id, success('both'));
     await until(async () => (await sizeOf('fra-1')) === 0);
 
     expect((await bed.read(id)).results['fra-1']).toMatchObject({ said: 'both' });
@@ -70,8 +70,8 @@ describe('a result that comes inside a notification', () => {
     const id = await bed.start({ probes: ['fra-1', 'nyc-1'] });
     const before = bed.core.counters.resultsApplied;
 
-    await hint('fra-1', id, success('first'));
-    await hint('fra-1', id, success('second'));
+    await notify('fra-1', id, success('first'));
+    await notify('fra-1', id, success('second'));
     await report(bed.redis, 'fra-1', id, success('third'));
     await until(async () => (await sizeOf('fra-1')) === 0);
 
@@ -82,8 +82,8 @@ describe('a result that comes inside a notification', () => {
   it('is left to its entry where it breaks the schema, and that says why', async () => {
     const id = await bed.start({ probes: ['fra-1'] });
 
-    await hint('fra-1', id, { ...success('odd'), more: 1 });
-    await report(bed.redis, 'fra-1', id, { ...success('odd'), more: 1 }, { hint: false });
+    await notify('fra-1', id, { ...success('odd'), more: 1 });
+    await report(bed.redis, 'fra-1', id, { ...success('odd'), more: 1 }, { notify: false });
 
     expect((await bed.read(id, PATIENT_MS)).results['fra-1']).toMatchObject({ error: { code: 'invalid_result' } });
   });
@@ -91,8 +91,8 @@ describe('a result that comes inside a notification', () => {
   it('changes nothing of a check that did not ask the probe', async () => {
     const id = await bed.start({ probes: ['fra-1'] });
 
-    await hint('nyc-1', id, success('forged'));
-    await hint('fra-1', id, success('own'));
+    await notify('nyc-1', id, success('forged'));
+    await notify('fra-1', id, success('own'));
     const check = await bed.read(id, PATIENT_MS);
 
     expect(Object.keys(check.results)).toEqual(['fra-1']);
@@ -134,8 +134,8 @@ describe('a result that comes inside a notification', () => {
     const other = bed.startCore();
     await other.started;
 
-    await report(bed.redis, 'fra-1', id, success('found'), { hint: false });
-    await hint('fra-1', id, success('found'));
+    await report(bed.redis, 'fra-1', id, success('found'), { notify: false });
+    await notify('fra-1', id, success('found'));
     const check = await other.checks.read(id, PATIENT_MS, new AbortController().signal);
 
     expect(check?.results['fra-1']).toMatchObject({ said: 'found' });

@@ -41,7 +41,7 @@ export async function deliverJob(dependencies: JobDependencies, job: Job<Webhook
     const outcome = await deliver().finally(() => receivers.release(host));
     await settle(dependencies, job, host, outcome);
   } catch (error) {
-    log.warn({ monitor, id, error }, 'webhook is delivered again: its outcome could not be stored');
+    log.warn({ monitor, id, error }, 'webhook is delivered again: Redis failed before its outcome was stored');
   }
 }
 

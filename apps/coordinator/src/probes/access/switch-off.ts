@@ -44,7 +44,7 @@ export async function switchOffUser(redis: Redis, probe: string): Promise<boolea
         if (known === undefined) return false;
         // A disabled user is not disabled again: `probe:enable` may be about to enable it.
         const isOff = !known.on || (await disable(redis, master, probe));
-        if (isOff) await master.call('CLIENT', 'KILL', 'USER', user);
+        if (isOff) await disconnect(master, user);
         // Without an ACL file the change lasts until Redis restarts; then the next poll repeats it.
         if (known.on) await master.call('ACL', 'SAVE').catch(() => undefined);
         return isOff;
@@ -55,6 +55,13 @@ export async function switchOffUser(redis: Redis, probe: string): Promise<boolea
     }),
   );
   return outcomes.every(Boolean);
+}
+
+/** Ends the connections of a user. If Redis offers no `CLIENT`, they last until the agent leaves; no job reaches it. */
+async function disconnect(master: Redis, user: string): Promise<void> {
+  await master.call('CLIENT', 'KILL', 'USER', user).catch((error: unknown) => {
+    if (!isDenied(error)) throw error;
+  });
 }
 
 /** @returns false if the suspension was ended meanwhile: then the user is enabled again */

@@ -70,6 +70,14 @@ describe('a promise', () => {
     await until(async () => (await bed.redis.zcard(redisKeys.deadlines)) <= before);
   });
 
+  it('is made without the replica where Redis offers no WAIT', async () => {
+    await bed.redis.call('ACL', 'SETUSER', 'default', '-wait');
+    const made = await bed.create({ probes: ['fra-1'] }).catch((error: unknown) => error);
+    await bed.redis.call('ACL', 'SETUSER', 'default', '+wait');
+
+    expect(made).toMatchObject({ created: true });
+  });
+
   it('is made again without the replica once that is gone', async () => {
     reader.disconnect();
     await replica.stop();

@@ -26,7 +26,8 @@ export interface ReplicaWait {
   readonly server: () => string | undefined;
   /**
    * Resolves when enough replicas have every write to these keys that was confirmed before the call. Sentinels, if any,
-   * must also confirm the server as the master. If `replicas` is 0, it resolves at once.
+   * must also confirm the server as the master. If `replicas` is 0, it resolves at once. Without `ROLE` and `WAIT`, which
+   * a hosted Redis may lack, no replica is waited for.
    *
    * @param server that received the first of these writes
    * @throws StoreUnavailable if connected replicas do not confirm in time, or another server is the master now
@@ -82,7 +83,9 @@ class WaitForReplicas implements ReplicaWait {
     if (wanted === 0) return watch.confirm(server);
     await watch.confirmOnce(server);
     const acknowledged = await this.takeTurn(master, () => this.wait(master, key, wanted)).catch((error: unknown) => {
-      throw storeUnavailable('Redis cannot serve now', error);
+      if (!isDenied(error)) throw storeUnavailable('Redis cannot serve now', error);
+      this.warnOnce(error as Error, 'WAIT');
+      return wanted;
     });
     if (acknowledged < wanted) throw new StoreUnavailable('No replica has the check in time');
   }
@@ -101,16 +104,17 @@ class WaitForReplicas implements ReplicaWait {
       const [, , online] = (await master.role()) as readonly unknown[];
       return Array.isArray(online) ? online.length : 0;
     } catch (error) {
-      // Without a connection no check is accepted anyway; without permission for the command, no replica is waited for.
-      if (!this.hasWarned && isDenied(error)) {
-        this.hasWarned = true;
-        this.options.log.warn(
-          { error: (error as Error).message },
-          'replicas are not waited for: the user of the coordinator may not ask for ROLE',
-        );
-      }
+      // Without a connection no check is accepted anyway.
+      if (isDenied(error)) this.warnOnce(error as Error, 'ROLE');
       return this.connected.get(master) ?? 0;
     }
+  }
+
+  private warnOnce({ message }: Error, command: 'ROLE' | 'WAIT'): void {
+    if (this.hasWarned) return;
+    this.hasWarned = true;
+    const text = `replicas are not waited for: Redis does not offer ${command} to the user of the coordinator`;
+    this.options.log.warn({ error: message }, text);
   }
 }
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { ruleErrors } from '@vantage/contract';
 
 import {
+  answerOfTarget,
   arrived,
   expired,
   ofTrace,
@@ -52,21 +53,24 @@ describe('rounds of a traceroute', () => {
   });
 
   it.each([
-    ['are interrupted if the probe has another address since then', '192.0.2.2', 'probe_interrupted', 'error'],
-    ['end a target that fell silent', FAKE_SOURCES[4], null, 'success'],
-  ])('%s', async (_what, later, code, result) => {
+    ['are interrupted if the probe has another address since then', 'udp', '192.0.2.2', 'probe_interrupted', 'error'],
+    ['of echo requests go on from another address over IPv4', 'icmp', '192.0.2.2', null, 'success'],
+    ['end a target that fell silent', 'udp', FAKE_SOURCES[4], null, 'success'],
+  ] as const)('%s', async (_what, protocol, later, code, result) => {
     let answered = 0;
     const isOver = (): boolean => answered >= 4;
     const fake = fakePackets(
-      path(3, ({ ttl, packet }) => {
-        if (ttl !== 3 || packet.length >= 200) return undefined;
-        return isOver() ? [] : ((answered += 1), undefined);
+      path(3, (sent) => {
+        if (sent.ttl < 3 || sent.packet.length >= 200) return undefined;
+        if (isOver()) return [];
+        if (sent.ttl === 3) answered += 1;
+        return [answerOfTarget(sent)];
       }),
       true,
     );
     const packets = { ...fake, sourceFor: async () => (isOver() ? later : FAKE_SOURCES[4]) };
 
-    const outcome = await virtualTrace({ packets }, { rounds: 12 });
+    const outcome = await virtualTrace({ packets }, { protocol, rounds: 12 });
 
     expect({ result: outcome.result, code: outcome.error?.code ?? null }).toEqual({ result, code });
     expect(outcome.hops).toHaveLength(3);

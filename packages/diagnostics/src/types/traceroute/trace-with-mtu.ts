@@ -12,7 +12,7 @@ import { searchPaths } from './multipath/search.ts';
 import { MAX_SPACED_PACKETS, msAfter, TRACE_MS } from './options/spaced-results.ts';
 import type { OpenFlows, openFlows } from './probing/open-flows.ts';
 import type { joinTraces } from './probing/other-traces.ts';
-import { noteNewAddress } from './probing/own-address.ts';
+import { noteNewAddress, type OwnAddress } from './probing/own-address.ts';
 import { ECHO_REQUESTS } from './probing/port-filter.ts';
 import { runProbeLoop } from './probing/probe-loop.ts';
 import type { ProbeLoopFlow, ProbeLoopPlan } from './probing/plan.ts';
@@ -26,12 +26,9 @@ export const NAMES_MS = 1_500;
 /** Time before the deadline that is left for the result to arrive. */
 export const RESERVE_MS = 500;
 
-export interface TracePlan extends ProbeLoopPlan {
+export interface TracePlan extends ProbeLoopPlan, OwnAddress {
   readonly flows: ProbeLoopFlow[];
-  /** Source address at the start. */
-  readonly source: string;
-  /** Resolves with the current one. */
-  readonly caughtUp: () => Promise<string>;
+  readonly caughtUp: OwnAddress['caughtUp'];
   /** Time that is left for packets after the trace. */
   readonly reservedMs: number;
 }
@@ -50,6 +47,7 @@ export function planOf(
   return {
     flows: [...flows],
     source,
+    isBound: protocol !== 'icmp' || target.family === 6,
     protocol,
     firstHop,
     maxHops,
@@ -126,7 +124,7 @@ export async function traceWithMtu(
     await runRounds(trace, { ...plan, rounds, maxPackets, budgetMs, startedMs, abandoned }, signal, onChange);
   }
   clearImmediate(due);
-  await noteNewAddress(trace, plan.source, plan.caughtUp);
+  await noteNewAddress(trace, plan, signal);
   const leftOut = dropLeftOut(trace.packets);
   if (rounds !== undefined) trace.roundsLeftOut = roundsLeftOut(leftOut, rounds, trace);
   return trace;

@@ -2,6 +2,7 @@ import type { Target } from '@vantage/contract';
 
 import type { DiagnosticContext, Outcome } from '../../../diagnostic.ts';
 import type { PacketSockets } from '../../../sockets/packet-socket.ts';
+import { unlessAborted } from '../../../sockets/provide-packets.ts';
 import { MAX_FULL_SIZE_PACKETS, MAX_MTU_PACKETS, type traceroute } from '../contract.ts';
 import { isReached } from '../hops/target-answers.ts';
 import { ECHO_REQUESTS } from '../probing/port-filter.ts';
@@ -56,8 +57,8 @@ async function fullSizeOf(
 ): Promise<FullSize | null> {
   const isAnswered = isReached(trace) && trace.failure === null && trace.isAbandoned !== true;
   if (!isAnswered || protocol === 'icmp' || size !== undefined) return null;
-  const source = await packets.sourceFor(destination).catch(() => undefined);
-  if (source === undefined) return null;
+  const source = await unlessAborted(packets.sourceFor(destination), context.signal).catch(() => null);
+  if (source === null) return null;
   const left = mostPackets - trace.packets.length - MAX_MTU_PACKETS - ECHO_REQUESTS;
   const maxPackets = Math.min(MAX_FULL_SIZE_PACKETS, left);
   const own = { protocol, family, source, destination, port, tag, maxPackets, reported };

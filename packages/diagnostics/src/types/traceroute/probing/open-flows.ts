@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 
 import type { Failure, Target } from '@vantage/contract';
 
-import { openPackets } from '../../../sockets/provide-packets.ts';
+import { openPackets, unlessAborted } from '../../../sockets/provide-packets.ts';
 import type { PacketSocket, PacketSockets } from '../../../sockets/packet-socket.ts';
 import { unsentFailure } from '../../../sockets/unsent.ts';
 import { portOf } from '../contract.ts';
@@ -66,17 +66,6 @@ export async function openFlows(
 async function closeLate(opening: Promise<Opening>): Promise<void> {
   const opened = await opening;
   if ('socket' in opened) opened.socket.close();
-}
-
-/** The value of the promise; null if the signal is aborted before. */
-function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | null> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => resolve(null);
-    const settled = promise.then(resolve, reject);
-    void settled.finally(() => signal.removeEventListener('abort', onAbort));
-    if (signal.aborted) return onAbort();
-    return signal.addEventListener('abort', onAbort, { once: true });
-  });
 }
 
 function hanging(): Failure {
