@@ -1,17 +1,51 @@
-import { BlockList, isIPv6 } from 'node:net';
+import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 
-/** True if an address is in a network of one of the machine's interfaces, so that no router lies before it. */
-export function isOnLink(address: string): boolean {
-  const networks = new BlockList();
-  for (const { cidr, family } of Object.values(networkInterfaces()).flatMap((all) => all ?? [])) {
-    const [network, bits] = cidr?.split('/') ?? [];
-    if (network !== undefined && bits !== undefined)
-      networks.addSubnet(network, Number(bits), kindOf(family === 'IPv6'));
-  }
-  return networks.check(address, kindOf(isIPv6(address)));
+import { addressBytes } from '@vantage/contract/address';
+import { readRoutes, type Route } from './routes.ts';
+
+/** Where Linux has its routes and network devices. */
+const LINUX = { routes: '/proc/self/net', devices: '/sys/class/net' };
+
+/**
+ * True if no router lies between the machine and an address, and both are neighbours on a link. The route with the
+ * longest prefix decides: of the kernel, or else that which the address of an interface implies. Not by a default route
+ * without a router: behind it are hosts for which a router answers ARP.
+ */
+export function isOnLink(address: string, { routes, devices } = LINUX): boolean {
+  const bytes = addressBytes(address.replace(/%.*$/, ''));
+  const isTo = ({ network, bits }: Route): boolean =>
+    network.length === bytes.length && valueOf(network) >> shift(bits) === valueOf(bytes) >> shift(bits);
+  const shift = (bits: number): bigint => BigInt(8 * bytes.length - bits);
+  const [best] = [...readRoutes(routes), ...interfaceRoutes()]
+    .filter(isTo)
+    .toSorted((a, b) => b.bits - a.bits || a.metric - b.metric);
+  return best !== undefined && best.bits > 0 && !best.hasRouter && hasNeighbours(devices, best.device);
 }
 
-function kindOf(isSix: boolean): 'ipv4' | 'ipv6' {
-  return isSix ? 'ipv6' : 'ipv4';
+function interfaceRoutes(): readonly Route[] {
+  return Object.entries(networkInterfaces()).flatMap(([device, addresses = []]) =>
+    addresses.flatMap(({ address, cidr }) => {
+      const bits = cidr?.split('/')[1];
+      const network = addressBytes(address.replace(/%.*$/, ''));
+      return bits === undefined ? [] : [{ network, bits: Number(bits), metric: Infinity, hasRouter: false, device }];
+    }),
+  );
+}
+
+/** Flags of interfaces (`linux/if.h`). */
+const [IFF_POINTOPOINT, IFF_NOARP] = [0x10, 0x80];
+
+/** False for tunnels such as WireGuard, which report a host as unreachable if they have no peer for it. */
+function hasNeighbours(devices: string, device: string): boolean {
+  try {
+    const flags = Number(readFileSync(`${devices}/${device}/flags`, 'utf8'));
+    return (flags & (IFF_POINTOPOINT | IFF_NOARP)) === 0;
+  } catch {
+    return true;
+  }
+}
+
+function valueOf(bytes: Uint8Array): bigint {
+  return BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
 }
