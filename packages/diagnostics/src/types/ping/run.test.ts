@@ -491,6 +491,28 @@ describe('ping', () => {
     expect(outcome.error?.message).not.toContain('outer');
   });
 
+  it('is an error of the probe, with what it measured, where its next hop ceases to answer', async () => {
+    const { outcome } = await pingOver(
+      (sent, number) => (number <= 2 ? [reply(sent, 3)] : number === 3 ? [] : [refusal(sent, 3, 1, FAKE_SOURCES[4])]),
+      { count: 4 },
+    );
+
+    expect(outcome).toMatchObject({
+      result: 'error',
+      error: { code: 'host_unreachable', source: 'probe' },
+      pingCount: 4,
+      pingCompleted: 2,
+    });
+  });
+
+  it('is a success with loss where a router refuses some packets', async () => {
+    const { outcome } = await pingOver((sent, number) =>
+      number === 1 ? [reply(sent, 3)] : [refusal(sent, 3, 1, '192.0.2.254')],
+    );
+
+    expect(outcome).toMatchObject({ result: 'success', error: null, pingCompleted: 1 });
+  });
+
   it('is an error of the probe where its own firewall refuses', async () => {
     const { outcome } = await pingOver((sent) => [refusal(sent, 3, 13, FAKE_SOURCES[4])]);
 

@@ -129,9 +129,10 @@ function notStarted(
 }
 
 function outcome(state: Exchange, target: Target, fields: Fields, context: DiagnosticContext<Ping>): Outcome<Ping> {
-  if (state.failure === null && fields.rttAvg !== null) return { result: 'success', error: null, ...fields };
+  const failure = state.failure ?? unsentFailure(state, target, context);
+  if (failure === null && fields.rttAvg !== null) return { result: 'success', error: null, ...fields };
   const error =
-    state.failure ??
+    failure ??
     commonestError(state, target, context) ??
     (fields.pingCount === 0 ? uncounted(fields) : timedOut('response', silenceText(state, fields)));
   return { result: error === TOO_LATE ? 'timeout' : outcomeOf(error), error, ...fields };
@@ -157,12 +158,28 @@ function silenceText({ corrupted }: Exchange, { ordinary }: Fields): string {
 
 const ALL_DAMAGED = 'Every reply that came in time was damaged, or of another length than what was sent.';
 
+/**
+ * Why an answered exchange is no success: packets did not leave the probe, so that silence before them may be due to
+ * its link, too. Null if all did.
+ */
+function unsentFailure({ packets }: Exchange, target: Target, context: DiagnosticContext<Ping>): Failure | null {
+  const isUnanswered = ({ replies }: SentPacket): boolean => replies.length === 0;
+  if (packets.every(isUnanswered)) return null;
+  const failures = failuresOf(packets.filter(isUnanswered), target, context);
+  return failures.find(({ source }) => source === 'probe') ?? null;
+}
+
 /** The most frequent ICMP error; of equally frequent ones, that for the earliest packet. Null without any. */
 function commonestError({ packets }: Exchange, target: Target, context: DiagnosticContext<Ping>): Failure | null {
-  const failures = packets.flatMap(({ icmp }) =>
-    icmp === null ? [] : [icmpNotice(icmp, target, context, 'icmp').failure],
-  );
-  const counts = Map.groupBy(failures, ({ message }) => message);
+  const counts = Map.groupBy(failuresOf(packets, target, context), ({ message }) => message);
   const [commonest = null] = [...counts.values()].toSorted((a, b) => b.length - a.length).flat();
   return commonest;
+}
+
+function failuresOf(
+  packets: readonly SentPacket[],
+  target: Target,
+  context: DiagnosticContext<Ping>,
+): readonly Failure[] {
+  return packets.flatMap(({ icmp }) => (icmp === null ? [] : [icmpNotice(icmp, target, context, 'icmp').failure]));
 }
