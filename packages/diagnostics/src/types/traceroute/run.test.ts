@@ -250,6 +250,7 @@ describe('traceroute', () => {
   it.each([
     ['open if any SYN is accepted', [0x12, 0x14], 'open'],
     ['closed if all are reset', [0x14], 'closed'],
+    ['closed if others are acknowledged without SYN', [0x10, 0x14], 'closed'],
   ])('knows the port as %s', async (_when, flags, state) => {
     let count = 0;
     const { outcome } = await traceOver(
@@ -260,6 +261,16 @@ describe('traceroute', () => {
     );
 
     expect(outcome).toMatchObject({ result: 'success', reached: true, state });
+  });
+
+  it('knows no state of a port that acknowledges SYNs without its own, as for another connection', async () => {
+    const { outcome } = await traceOver(
+      (sent) => [sent.ttl < 3 ? expired(sent, router(sent.ttl)) : answerOfTarget(sent, 0x10)],
+      { protocol: 'tcp' },
+    );
+
+    expect(outcome).toMatchObject({ result: 'success', reached: true });
+    expect(outcome).not.toHaveProperty('state');
   });
 
   it('knows no state of a port by icmp', async () => {

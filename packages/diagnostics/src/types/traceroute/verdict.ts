@@ -23,7 +23,7 @@ export function verdict(
   const loop = found === null ? null : { start: found.start, length: found.length };
   const reached = isReached(trace);
   const error = failureOf(trace, protocol, target, shown);
-  const state = portStateOf(trace, protocol);
+  const state = portStateOf(trace);
   const known = { reached, loop, ...(state !== undefined && { state }) };
   if (error === null) return { result: 'success', rt: rtOf(trace), error, ...known };
   return { result: outcomeOf(error), rt: null, error, ...known };

@@ -22,9 +22,9 @@ export function isLossy({ views }: Trace): boolean {
   return views.some(({ atEnd }) => atEnd.some(({ answer }) => answer === null || answer.kind === 'refused'));
 }
 
-/** State of the port by the answers to SYNs: `open` if any was accepted; undefined if none was answered by TCP. */
-export function portStateOf({ packets }: Trace, protocol: 'icmp' | 'udp' | 'tcp'): 'open' | 'closed' | undefined {
-  const answers = packets.flatMap(({ answer }) => (answer?.kind === 'target' && answer.error === null ? answer : []));
-  if (protocol !== 'tcp' || answers.length === 0) return undefined;
-  return answers.every(({ isReset }) => isReset === true) ? 'closed' : 'open';
+/** State of the port: `open` if any SYN was accepted, else `closed` if any was reset; undefined without either. */
+export function portStateOf({ packets }: Trace): 'open' | 'closed' | undefined {
+  const replies = new Set(packets.map(({ answer }) => (answer?.kind === 'target' ? answer.reply : undefined)));
+  if (replies.has('accepted')) return 'open';
+  return replies.has('reset') ? 'closed' : undefined;
 }

@@ -18,7 +18,7 @@ export interface Asked {
  */
 export function takeAnswer(
   packet: TracePacket,
-  { error, isReset }: FlowAnswer,
+  { error, reply }: FlowAnswer,
   { from, receivedMs, clock, hopLimit }: ReceivedPacket,
   plan: Asked & { readonly flows: readonly { readonly flow: TraceFlow }[] },
   packets: readonly TracePacket[],
@@ -36,7 +36,7 @@ export function takeAnswer(
   packet.isLeftOut = false;
   const rewritten = error === null ? [] : plan.flows[packet.flow]!.flow.rewritten(packet.index, error);
   const kind = kindOf(error, from, plan, packets);
-  packet.answer = { from, receivedMs, clock, hopLimit, error, kind, rewritten, ...(isReset && { isReset }) };
+  packet.answer = { from, receivedMs, clock, hopLimit, error, kind, rewritten, ...(reply && { reply }) };
   if (kind === 'expired') demoteFilters(from, plan.destination, packets);
   return true;
 }

@@ -169,8 +169,9 @@ describe('what the target answers', () => {
   });
 
   it.each([
-    ['SYN-ACK', 0x12, {}],
-    ['RST', 0x14, { isReset: true }],
+    ['SYN-ACK', 0x12, { reply: 'accepted' }],
+    ['RST', 0x14, { reply: 'reset' }],
+    ['bare ACK', 0x10, {}],
   ])('is a %s that acknowledges the SYN', (_name, flags, kind) => {
     const flow = traceFlow(options(4, 'tcp'));
     const syn = Buffer.from(flow.packet(21));

@@ -45,8 +45,8 @@ export interface FlowAnswer {
   readonly remainder?: number;
   /** The ICMP error, or null if the target answered with the protocol itself. */
   readonly error: IcmpError | null;
-  /** True for a RST. */
-  readonly isReset?: true;
+  /** What a TCP segment says of the SYN; absent for a bare ACK, as about another connection (RFC 5961 section 4). */
+  readonly reply?: 'accepted' | 'reset';
 }
 
 /**
@@ -170,12 +170,12 @@ function tcpFlow(options: FlowOptions): TraceFlow {
       // A SYN takes one number: SYN-ACK and RST acknowledge the next (RFC 9293 section 3.10.7), or the data too.
       const index = indexOf(acknowledgment - 1);
       const number = index < data.length ? index : (index - data.length) >>> 0;
-      return { index: number, error: null, ...((flags & TCP_FLAGS.rst) !== 0 && { isReset: true }) };
+      const reply = (flags & TCP_FLAGS.rst) !== 0 ? 'reset' : (flags & TCP_FLAGS.syn) !== 0 ? 'accepted' : undefined;
+      return { index: number, error: null, ...(reply && { reply }) };
     }
     const error = quotedError(family, received);
     const quoted = error === undefined ? undefined : parseTcp(error.quoted.payload);
-    if (error === undefined || quoted === undefined || !isQuotationOf(flow, quoted)) return undefined;
-    if (error.quoted.destination !== destination) return undefined;
+    if (error?.quoted.destination !== destination || !quoted || !isQuotationOf(flow, quoted)) return undefined;
     return { index: indexOf(quoted.sequence), error };
   };
   return { packet, match, rewritten: (index, error) => rewrittenIn(error, packet(index), options) };

@@ -45,8 +45,8 @@ export interface TraceAnswer {
   /** `expired`: the TTL expired at a router; `target`: the target answered; `refused`: any other ICMP error. */
   readonly kind: 'expired' | 'target' | 'refused';
   readonly error: IcmpError | null;
-  /** True for a RST. */
-  readonly isReset?: true;
+  /** What a TCP segment says of the SYN (`FlowAnswer`). */
+  readonly reply?: 'accepted' | 'reset';
   /** Fields of the quoted packet that are not as they were sent. */
   readonly rewritten: readonly RewrittenField[];
 }
