@@ -135,7 +135,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   handshakes_lost: degrading(
     ['warning', 'info'],
-    `tcp: the state is \`open\`, and an attempt failed, or took a second or more, and ${t.sentAgainMs} ms longer than another one of the probe: a lost SYN is sent again after a second (RFC 6298). Warning from ${t.lostPackets} such attempts on, of all probes together.`,
+    `tcp: the state is \`open\`, and an attempt failed, not by the probe itself, or took a second or more, and ${t.sentAgainMs} ms longer than another one of the probe: a lost SYN is sent again after a second (RFC 6298). Warning from ${t.lostPackets} such attempts on, of all probes together.`,
   ),
   tls_failed: degrading(['critical'], 'http: `tls_handshake_failed` or `tls_protocol_unsupported`.'),
   tls_outdated: degrading(['warning'], 'http: `tls.protocol` is TLS 1.0 or 1.1, though the probe offers 1.2 and 1.3.'),

@@ -1,8 +1,8 @@
-import type { SummaryGroup } from '@vantage/contract';
+import type { Failure, FailureCode, SummaryGroup } from '@vantage/contract';
 
 import { buildFinding, type FindingDraft } from '../finding.ts';
 import { groupsOf } from '../groups.ts';
-import type { ProbeResult, SparseResultOf } from '../probe-result.ts';
+import { byText, type ProbeResult, type SparseResultOf } from '../probe-result.ts';
 import { SYN_AGAIN_MS } from '../shown-rtt.ts';
 import { hasDoubtfulSilence, hasDoubtfulTimes } from '../stalled.ts';
 import { thresholds } from '../thresholds.ts';
@@ -53,27 +53,42 @@ function states(probeResults: readonly PortResult[]): readonly FindingDraft[] {
 
 function handshakes(probeResults: readonly TcpResult[]): readonly FindingDraft[] {
   const open = probeResults.filter(({ result }) => result.state === 'open');
-  const failed = countedOf(open, (probeResult) =>
-    hasDoubtfulSilence('tcp', probeResult)
-      ? 0
-      : (probeResult.result.attempts ?? []).filter(({ error }) => error !== null).length,
-  );
+  const failed = countedOf(open, (probeResult) => failuresOf(probeResult).length);
   const delayed = countedOf(open, (probeResult) =>
     hasDoubtfulTimes('tcp', probeResult) ? 0 : sentAgain(probeResult.result),
   );
   const all = [...failed, ...delayed];
   if (all.length === 0) return [];
   const lost = all.reduce((sum, { count }) => sum + count, 0);
-  const values = (counted: readonly Counted[]): string =>
-    listed(counted.map(({ probeResult, count, of }) => `${probeResult.probe} ${count} of ${of}`));
+  const values = (counted: readonly Counted[], kind: (one: TcpResult) => string): string =>
+    listed(counted.map(({ probeResult, count, of }) => `${probeResult.probe} ${count} of ${of}${kind(probeResult)}`));
   const sentences = [
-    ...(failed.length > 0 ? [`Some handshakes failed where others worked: ${values(failed)}.`] : []),
-    ...(delayed.length > 0 ? [`${SENT_AGAIN}: ${values(delayed)}.`] : []),
+    ...(failed.length > 0 ? [`Some handshakes failed where others worked: ${values(failed, failureKinds)}.`] : []),
+    ...(delayed.length > 0 ? [`${SENT_AGAIN}: ${values(delayed, () => '')}.`] : []),
   ];
   const severity = lost >= thresholds.lostPackets ? 'warning' : 'info';
   const own = [...new Set(all.map(({ probeResult }) => probeResult))];
   const brief = failed.length > 0 ? 'some handshakes fail' : 'some handshakes take a second longer';
   return [buildFinding('handshakes_lost', severity, own, sentences.join(' '), brief)];
+}
+
+/** Failures of handshakes, without those of the probe itself, and without any if it may have missed answers. */
+function failuresOf(probeResult: TcpResult): readonly Failure[] {
+  if (hasDoubtfulSilence('tcp', probeResult)) return [];
+  const failures = (probeResult.result.attempts ?? []).flatMap(({ error }) => error ?? []);
+  return failures.filter(({ source }) => source !== 'probe');
+}
+
+const kinds: Readonly<Partial<Record<FailureCode, string>>> = {
+  connection_refused: 'refused',
+  timed_out: 'unanswered',
+};
+
+/** Whether the failed handshakes of a probe were refused or got no answer, in parentheses. */
+function failureKinds(probeResult: TcpResult): string {
+  const counts = [...Map.groupBy(failuresOf(probeResult), ({ code }) => kinds[code] ?? 'other errors')];
+  const texts = counts.toSorted(([a], [b]) => byText(a, b)).map(([kind, { length }]) => [length, kind] as const);
+  return ` (${texts.length === 1 ? texts[0]![1] : listed(texts.map(([count, kind]) => `${count} ${kind}`))})`;
 }
 
 const SENT_AGAIN =

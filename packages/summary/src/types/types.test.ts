@@ -891,6 +891,32 @@ describe('a tcp check', () => {
   });
 });
 
+describe('failed handshakes of an open port', () => {
+  const failed = (...failures: readonly ReturnType<typeof bad>[]): ReturnType<typeof tcp> => {
+    const attempts = [{ rt: 20, error: null }, ...failures.map(({ error }) => ({ rt: null, error }))];
+    return { ...tcp('open'), attempts };
+  };
+  const silent = bad('timed_out', {}, { source: 'network' });
+  const reset = bad('connection_refused', {});
+  const unsent = bad('host_unreachable', {}, { source: 'probe' });
+
+  it.each([
+    ['silent', [silent], 'fra-1 1 of 2 (unanswered)'],
+    ['refused', [reset, reset], 'fra-1 2 of 3 (refused)'],
+    ['of two kinds', [reset, silent, silent], 'fra-1 3 of 4 (1 refused and 2 unanswered)'],
+    ['reported by ICMP', [bad('host_unreachable', {}, { source: 'network' })], 'fra-1 1 of 2 (other errors)'],
+    ['not sent by the probe', [silent, unsent], 'fra-1 1 of 3 (unanswered)'],
+  ])('are named with their kind: %s', (_kind, failures, values) => {
+    expect(textOf(summaryOf('tcp', { 'fra-1': failed(...failures) }), 'handshakes_lost')).toBe(
+      `Some handshakes failed where others worked: ${values}.`,
+    );
+  });
+
+  it('are no fault of the target if the probe sent nothing', () => {
+    expect(own(summaryOf('tcp', { 'fra-1': failed(unsent, unsent) }))).toEqual([]);
+  });
+});
+
 describe('a udp check', () => {
   it('counts no silence at an address because another address of the name is open', () => {
     const at = (address: string) => ({ ...udp('open|filtered'), resolvedIp: address });
