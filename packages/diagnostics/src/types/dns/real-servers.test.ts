@@ -30,9 +30,10 @@ const missing = noServers ?? (await digMissing()) ?? noOpenssl;
 const itWithServers = itNeeding(missing, process.env['CI']);
 const { plain, nsec, nsec3 } = signedZones;
 
-/** Zones with an address that was changed after it was signed, and with expired signatures. */
+/** Zones with an address that was changed after it was signed, with expired signatures, and with one left out. */
 const tampered = 'tampered.example.';
 const expired = 'expired.example.';
+const unsignedPart = 'part.example.';
 
 let mint: CertificateMint;
 let authority: Issued;
@@ -41,13 +42,18 @@ let named: Named;
 
 beforeAll(async () => {
   if (missing !== null) return;
-  const [good, old] = await Promise.all([
+  const [good, old, part] = await Promise.all([
     signZone(tampered, zoneFile(tampered, [])),
     signZone(expired, zoneFile(expired, []), { valid: { from: '20200101000000', until: '20200201000000' } }),
+    signZone(unsignedPart, zoneFile(unsignedPart, [])),
   ]);
   const changed = good.file.replaceAll('192.0.2.10', '192.0.2.66');
   expect(changed).not.toBe(good.file);
-  knot = await startKnot({ zones: { ...signedZoneFiles(), [tampered]: changed, [expired]: old.file } });
+  const left = part.file.replace(/^www\.part\.example\.\s.*\bRRSIG\s+A .*\n/m, '');
+  expect(left).not.toBe(part.file);
+  knot = await startKnot({
+    zones: { ...signedZoneFiles(), [tampered]: changed, [expired]: old.file, [unsignedPart]: left },
+  });
   const keys = await dig(knot.port, [
     [nsec, 'DNSKEY'],
     [nsec3, 'DNSKEY'],
@@ -63,6 +69,7 @@ beforeAll(async () => {
       { zone: nsec3, key: keys[1]!.answers[0]!.data },
       { zone: tampered, key: good.key },
       { zone: expired, key: old.key },
+      { zone: unsignedPart, key: part.key },
     ],
   });
 });
@@ -232,6 +239,7 @@ describe('the verdict of a validating resolver (named)', () => {
   for (const [reason, zone] of [
     ['data that was changed', tampered],
     ['signatures that expired', expired],
+    ['a record without a signature in a signed zone', unsignedPart],
   ] as const) {
     itWithServers(`is that validation fails, for ${reason}`, async () => {
       const outcome = await ask(named.port, `www.${zone}`, 'A');

@@ -54,8 +54,9 @@ const CACHED_FAILURE_MS = 1_200;
  * under CD a resolver may answer from its cache.
  *
  * A resolver caches SERVFAIL (RFC 9520), so repeating the query does not exclude a failure of name servers that has
- * passed. Without an extended error of DNSSEC, signed data is asked for again after the usual time of such a cache;
- * unsigned data fails validation only with its whole zone, so a made-up name below it is asked for, which no cache has.
+ * passed. Without an extended error of DNSSEC, signed data is asked for again after the usual time of such a cache, and
+ * so is unsigned data of a signed zone. Other unsigned data fails only with its whole zone, so a made-up name below it
+ * is asked for, which no cache has.
  */
 async function failsValidation(
   { answer }: AskedResolver,
@@ -76,11 +77,11 @@ async function failsValidation(
   if (!namesDnssec(answer)) {
     const isSigned = [...without.message.answers, ...without.message.authority].some(({ type }) => type === 'RRSIG');
     if (!isSigned) {
-      const name = without.message.answers.findLast(({ type }) => type === 'CNAME')?.data ?? query.name;
-      const below = `${uncachedTopLevelDomain()}${name === '.' ? '' : name}`;
-      return (
-        below.length <= MAX_NAME_LENGTH && failsFor(below, [NOERROR, NXDOMAIN], server, prepared, options, bounded)
-      );
+      const below = questionBelow(without, prepared);
+      if (below === undefined) return false;
+      if (await failsFor(below, [NOERROR, NXDOMAIN], server, options, bounded)) return true;
+      // In a zone that is signed, data without signatures fails.
+      if (!(await isSecure(below, server, options, timeoutMs, bounded))) return false;
     }
     await delay(CACHED_FAILURE_MS, undefined, { signal: bounded }).catch(() => undefined);
   }
@@ -91,19 +92,35 @@ async function failsValidation(
 /** Bound of a name in presentation format without escapes (RFC 1035 section 2.3.4). */
 const MAX_NAME_LENGTH = 254;
 
+/** The same question about a made-up name below the name, or below that to which its aliases lead. */
+function questionBelow({ message }: Answer, { query }: PreparedQuery): PreparedQuery | undefined {
+  const name = message.answers.findLast(({ type }) => type === 'CNAME')?.data ?? query.name;
+  const below = `${uncachedTopLevelDomain()}${name === '.' ? '' : name}`;
+  return below.length > MAX_NAME_LENGTH ? undefined : prepareQuery({ ...query, name: below });
+}
+
+/** True if the resolver validates the answer about a made-up name, so that the zone of the name is signed. */
+async function isSecure(
+  below: PreparedQuery,
+  server: NameServer,
+  options: AskOptions,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const asked = await ask(server, below, options, signal);
+  return confirmsValidation(asked, below, options, timeoutMs, signal);
+}
+
 /** True if the answer about a name that no cache has is SERVFAIL with validation, and one of `rcodes` without. */
 async function failsFor(
-  name: string,
+  { query }: PreparedQuery,
   rcodes: readonly number[],
   server: NameServer,
-  { query }: PreparedQuery,
   options: AskOptions,
   signal: AbortSignal,
 ): Promise<boolean> {
   const [checked, unchecked] = await Promise.all(
-    [false, true].map((checkingDisabled) =>
-      ask(server, prepareQuery({ ...query, name, checkingDisabled }), options, signal),
-    ),
+    [false, true].map((checkingDisabled) => ask(server, prepareQuery({ ...query, checkingDisabled }), options, signal)),
   );
   const fails = checked!.answer?.message.rcode === SERVFAIL && !namesAnotherCause(checked!.answer);
   return fails && unchecked!.answer !== null && rcodes.includes(unchecked!.answer.message.rcode);
@@ -115,13 +132,14 @@ async function failsFor(
  */
 function failsForRoot(
   server: NameServer,
-  prepared: PreparedQuery,
+  { query }: PreparedQuery,
   options: AskOptions,
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<boolean> {
   const bounded = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-  return failsFor(uncachedTopLevelDomain(), [NXDOMAIN], server, prepared, options, bounded);
+  const prepared = prepareQuery({ ...query, name: uncachedTopLevelDomain() });
+  return failsFor(prepared, [NXDOMAIN], server, options, bounded);
 }
 
 function codesOf({ message }: Answer): readonly number[] {
