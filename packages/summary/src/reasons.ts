@@ -50,13 +50,13 @@ function withPlace(reason: string, result: SparseResultOf<'http'>): string {
 }
 
 /**
- * Reason why the resolver of a dns check sent no readable response. Undefined for traces and other types, if a response
- * came, and if the probe failed or the resolver’s name was not resolved.
+ * Reason why the resolver of a dns check sent no readable response, or a name server of a trace none in time. Undefined
+ * for other types, if a response came, and if the probe failed or the server’s name was not resolved.
  */
 function resolverReason(result: SparseResultOf<'dns'>): string | undefined {
   const { recordType, trace, error } = result;
-  const isDns = recordType !== undefined && trace === undefined;
-  if (!isDns || error === null || error === undefined || error.source === 'probe') return undefined;
+  if (recordType === undefined || error === null || error === undefined || error.source === 'probe') return undefined;
+  if (trace !== undefined && error.code !== 'timed_out') return undefined;
   if (error.phase === 'resolve' || classifiedAnswer(result) !== undefined) return undefined;
   if (error.code === 'dns_resolver_unreachable') return phrases.dns_resolver_unreachable;
   if (error.code === 'dns_servers_silent') return phrases.dns_servers_silent;

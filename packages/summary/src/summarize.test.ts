@@ -791,11 +791,11 @@ describe('the headline', () => {
       ),
     ],
     [
-      'No probe got an answer for example.com (A): the root servers that were asked gave no answer: nothing came back in time.',
+      'No probe got an answer for example.com (A): the root servers that were asked did not answer in time.',
       summaryOf('dns', { 'fra-1': { ...unheard, trace: [rootRow] } }),
     ],
     [
-      'No probe got an answer for example.com (A): nothing came back in time, with one of the 3 name servers of the zone asked.',
+      'No probe got an answer for example.com (A): a name server of the zone did not answer in time, with one of the 3 name servers of the zone asked.',
       summaryOf('dns', { 'fra-1': { ...unheard, trace: [delegatingTo(3), rowOfZone] } }),
     ],
     [

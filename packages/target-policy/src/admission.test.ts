@@ -310,6 +310,17 @@ describe('the admission of a name', () => {
     expect(await ask({ family: 6 }, { server })).toMatchObject({ failure: { code: 'dns_no_address' } });
   });
 
+  it('does not say that a name does not exist where the answer about AAAA alone says so (RFC 4074)', async () => {
+    const server = await serve((name, type) =>
+      name === 'site.example.com' && type === 'A' ? { records: ['8.8.8.8'] } : undefined,
+    );
+
+    expect(await ask({ family: 6 }, { server })).toMatchObject({ failure: { code: 'dns_no_address', family: 6 } });
+    expect(await ask({ family: 6, host: 'gone.example.com' }, { server })).toMatchObject({
+      failure: { code: 'dns_nxdomain' },
+    });
+  });
+
   it('uses the AAAA record where the A question fails', async () => {
     const server = await serve((_name, type) => (type === 'A' ? { rcode: 2 } : { records: ['2606:4700::1'] }));
 

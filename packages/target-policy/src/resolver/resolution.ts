@@ -13,12 +13,12 @@ export interface Resolution {
 }
 
 /**
- * Wait for the AAAA answer after an A answer that will be used. Some servers do not answer AAAA queries, which must not
+ * Wait for the AAAA answer after an A answer that will be used, or for that about A records after NXDOMAIN for AAAA. Some servers do not answer AAAA queries, which must not
  * use up the time of the check.
  */
 const LATE_AAAA_MS = 1_000;
 
-const NOT_ASKED: AddressAnswer = { ok: true, addresses: [] };
+const NONE: AddressAnswer = { ok: true, addresses: [] };
 
 export interface ResolutionRequest {
   readonly name: string;
@@ -40,11 +40,11 @@ export async function resolveOnce(
   resolver: NameResolver,
   signal: AbortSignal,
 ): Promise<Resolution> {
-  if (family === 4) return { 4: await resolver.addresses(name, 4, signal), 6: NOT_ASKED };
-  if (family === 6) return { 4: NOT_ASKED, 6: await resolver.addresses(name, 6, signal) };
+  if (family === 4) return { 4: await resolver.addresses(name, 4, signal), 6: NONE };
+  if (family === 6) return { 4: NONE, 6: await onlyIpv6(name, resolver, signal) };
 
   const late = linkSignal(signal);
-  const ipv6 = resolver.addresses(name, 6, late.signal).catch(() => NOT_ASKED);
+  const ipv6 = resolver.addresses(name, 6, late.signal).catch(() => NONE);
   try {
     const ipv4 = await resolver.addresses(name, 4, signal);
     const decided = prefersIpv4 && ipv4.ok && ipv4.addresses.length > 0;
@@ -56,6 +56,19 @@ export async function resolveOnce(
   } finally {
     late.release();
   }
+}
+
+/**
+ * Queries the AAAA records alone. Some servers answer NXDOMAIN to that although the name has A records (RFC 4074 section
+ * 4.2), which are queried then: such a name has no IPv6 address, but exists.
+ */
+async function onlyIpv6(name: string, resolver: NameResolver, signal: AbortSignal): Promise<AddressAnswer> {
+  const ipv6 = await resolver.addresses(name, 6, signal);
+  if (ipv6.ok || ipv6.failure.code !== 'dns_nxdomain') return ipv6;
+  const { signal: bounded, release } = linkSignal(signal, LATE_AAAA_MS);
+  const ipv4 = await resolver.addresses(name, 4, bounded).catch(() => ipv6);
+  release();
+  return ipv4.ok ? NONE : ipv6;
 }
 
 /** Every address of the answers, A before AAAA. */

@@ -12,6 +12,8 @@ export interface AskOptions {
   readonly waitsMs: readonly number[];
   readonly trust: TrustStore;
   readonly userAgent: string;
+  /** Repeats a query without EDNS even if the client requested EDNS. */
+  readonly yieldsEdns?: boolean;
   /** Reads the ICMP errors that the kernel does not report to a UDP socket. */
   readonly icmp: IcmpContext;
 }
@@ -30,7 +32,7 @@ const NOTIMP = 4;
 /**
  * Sends a query to one server: over UDP, then TCP if the answer is truncated, or over the given transport. If the
  * server does not understand EDNS, the query is repeated without it (RFC 6891 section 7), unless the client requested
- * EDNS.
+ * EDNS of this server.
  */
 export async function ask(
   server: NameServer,
@@ -40,7 +42,8 @@ export async function ask(
 ): Promise<AskedResolver> {
   const asked = await askOnce(server, prepared, options, signal);
   const { edns } = prepared.query;
-  if (asked.answer === null || edns === null || edns.dnssecOk || edns.nsid) return asked;
+  if (asked.answer === null || edns === null) return asked;
+  if ((edns.dnssecOk || edns.nsid) && options.yieldsEdns !== true) return asked;
   const { rcode, edns: answeredEdns } = asked.answer.message;
   const knowsNoEdns = (rcode === FORMERR || rcode === NOTIMP) && answeredEdns === null;
   if (!knowsNoEdns) return asked;

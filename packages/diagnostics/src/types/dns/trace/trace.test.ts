@@ -77,6 +77,21 @@ describe('a trace', () => {
     expect(servers.flatMap(({ queries }) => queries.map(({ via }) => via))).toEqual(['tcp', 'tcp', 'tcp']);
   });
 
+  it('asks a server that does not know EDNS without it, even if DNSSEC records were requested', async () => {
+    const old: AnswerDns = (query, via) =>
+      query.rest.length > 0 ? [respond(query, { question: null, rcode: 1 })] : authority(query, via);
+    const { start } = await serve({ [ROOT]: root, [TLD]: tld, [AUTHORITY]: old });
+    const { options, ...request } = params();
+
+    const outcome = await runDns(
+      { ...request, options: { ...options, dnssecOk: true } },
+      testContext<typeof dns>(),
+      start,
+    );
+
+    expect(outcome).toMatchObject({ result: 'success', resolvedIp: '192.0.2.80', edns: null });
+  });
+
   it('has each server admitted by the policy, by its glue or else by its name', async () => {
     const glueless: AnswerDns = (query) => [refer(query, 'zone.example', [['ns.elsewhere.example', null]])];
     const { start, port } = await serve({ [ROOT]: root, [TLD]: glueless, [AUTHORITY]: authority });

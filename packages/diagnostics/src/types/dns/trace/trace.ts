@@ -117,6 +117,8 @@ async function askServer(
     trust: context.trust ?? createTrustStore([]),
     userAgent: context.attribution.userAgent,
     icmp: context,
+    // Resolvers do so as well: the name resolves.
+    yieldsEdns: true,
   } as const;
   const { answer, failure } = await ask({ target, port }, prepared, options, signal);
   const asking = { zone, server, target };
