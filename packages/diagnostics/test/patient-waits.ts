@@ -4,6 +4,7 @@ import type { DnsWaits } from '../src/types/dns/run.ts';
 export const patientWaits: DnsWaits = {
   oneMs: [30_000, 30_000],
   eachMs: [30_000, 30_000],
+  eachStreamMs: 60_000,
   traceMs: [30_000, 30_000],
   uncheckedMs: 60_000,
 };

@@ -26,7 +26,8 @@ export async function askInTurn(
   const silent: NameServer[] = [];
   for (const server of servers) {
     if (signal.aborted) break;
-    const asked = await ask(server, prepared, options, signal);
+    const isLast = server === servers.at(-1);
+    const asked = await ask(server, prepared, isLast ? { ...options, streamMs: undefined } : options, signal);
     if (isSilent(asked)) silent.push(server);
     const validation = await checkValidation(asked, prepared, options, uncheckedMs, signal);
     const failure = validation === 'broken' ? resolverFailing(BROKEN_VALIDATION) : asked.failure;

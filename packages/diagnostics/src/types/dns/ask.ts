@@ -1,3 +1,5 @@
+import { linkSignal } from '@vantage/timers';
+
 import type { IcmpContext } from '../../sockets/icmp/icmp-watch.ts';
 import type { TrustStore } from '../../tls/certificate/trust-store.ts';
 import type { DnsTransport } from './resolver.ts';
@@ -10,6 +12,8 @@ export interface AskOptions {
   readonly transport: DnsTransport;
   /** Time to wait after each UDP transmission; there are as many transmissions as waits. */
   readonly waitsMs: readonly number[];
+  /** Time for each exchange over TCP, TLS or HTTPS, if another server can be queried instead. */
+  readonly streamMs?: number | undefined;
   readonly trust: TrustStore;
   readonly userAgent: string;
   /** Repeats a query without EDNS even if the client requested EDNS. */
@@ -57,15 +61,30 @@ async function askOnce(
   options: AskOptions,
   signal: AbortSignal,
 ): Promise<AskedResolver> {
-  const { transport, trust, userAgent } = options;
-  if (transport === 'tcp') return askTcp(server, prepared, signal);
-  if (transport === 'tls') return askTls(server, prepared, trust, signal);
-  if (transport === 'https') return askHttps(server, prepared, trust, userAgent, signal);
+  const { transport } = options;
+  if (transport !== 'udp') return askStream(transport, server, prepared, options, signal);
   const asked = await askUdp(server, prepared, options, signal);
   if (!asked.truncated) return asked;
-  const whole = await askTcp(server, prepared, signal);
+  const whole = await askStream('tcp', server, prepared, options, signal);
   if (whole.answer !== null) return whole;
   // If TCP fails, the truncated answer is kept.
   const message = `The answer over UDP was cut off (TC), and TCP failed. ${whole.failure.message}`;
   return { answer: asked.answer, failure: { ...whole.failure, message } };
+}
+
+async function askStream(
+  transport: Exclude<DnsTransport, 'udp'>,
+  server: NameServer,
+  prepared: PreparedQuery,
+  { streamMs, trust, userAgent }: AskOptions,
+  signal: AbortSignal,
+): Promise<Asked> {
+  const { signal: bounded, release } = linkSignal(signal, streamMs);
+  try {
+    if (transport === 'tcp') return await askTcp(server, prepared, bounded);
+    if (transport === 'tls') return await askTls(server, prepared, trust, bounded);
+    return await askHttps(server, prepared, trust, userAgent, bounded);
+  } finally {
+    release();
+  }
 }

@@ -500,6 +500,21 @@ describe('the resolver', () => {
     expect(outcome).toMatchObject({ result: 'success', error: null, resolver: `127.0.0.1:${server.port}` });
   });
 
+  it.each(['udp', 'tcp'] as const)(
+    'of the probe that is silent over TCP is followed by the next one: %s',
+    async (transport) => {
+      const silent = await listen((query, via) =>
+        via === 'udp' ? [respond(query, { flags: FLAGS.ra | FLAGS.tc })] : [],
+      );
+      const server = await listen((query) => [respond(query, { answers: [addressRecord(query.name, '192.0.2.7')] })]);
+      const context = testContext({ resolvers: [silent, server].map(({ port }) => `127.0.0.1:${port}`) });
+
+      const outcome = await run(params({ transport }), context, undefined, { ...patientWaits, eachStreamMs: 100 });
+
+      expect(outcome).toMatchObject({ result: 'success', resolver: `127.0.0.1:${server.port}` });
+    },
+  );
+
   it('of the probe that fails is reported before one that refuses', async () => {
     const failing = await listen((query) => [respond(query, { rcode: 2 })]);
     const refusing = await listen((query) => [respond(query, { rcode: 5 })]);

@@ -31,6 +31,8 @@ export interface DnsWaits {
   readonly oneMs: readonly number[];
   /** Waits for each of several resolvers. */
   readonly eachMs: readonly number[];
+  /** Wait for each of several resolvers but the last, for an exchange over TCP, TLS or HTTPS. */
+  readonly eachStreamMs: number;
   /** Waits for each name server of a trace. */
   readonly traceMs: readonly number[];
   /**
@@ -47,6 +49,7 @@ export interface DnsWaits {
 const usualWaits: DnsWaits = {
   oneMs: [500, 1_000, 1_000, 1_500, 2_000],
   eachMs: [400, 600, 1_000],
+  eachStreamMs: 3_000,
   traceMs: [1_000, 1_500],
   uncheckedMs: 3_000,
 };
@@ -105,6 +108,7 @@ async function queryResolver(
   const options: AskOptions = {
     transport: params.options.transport,
     waitsMs: chosen.servers.length === 1 ? waits.oneMs : waits.eachMs,
+    streamMs: waits.eachStreamMs,
     trust: context.trust ?? createTrustStore(context.certificateAuthorities ?? []),
     userAgent: context.attribution.userAgent,
     icmp: context,

@@ -77,6 +77,22 @@ describe('a trace', () => {
     expect(servers.flatMap(({ queries }) => queries.map(({ via }) => via))).toEqual(['tcp', 'tcp', 'tcp']);
   });
 
+  it('asks the next server where one is silent over TCP', async () => {
+    const two: AnswerDns = (query) => [
+      refer(query, 'zone.example', [
+        ['lame.zone.example', LAME],
+        ['ns.zone.example', AUTHORITY],
+      ]),
+    ];
+    const { start } = await serve({ [ROOT]: root, [TLD]: two, [LAME]: () => [], [AUTHORITY]: authority });
+    const request = { ...params(), options: { ...params().options, transport: 'tcp' } } as const;
+
+    const outcome = await run(request, testContext<typeof dns>(), start, { ...patientWaits, traceMs: [100] });
+
+    expect(outcome).toMatchObject({ result: 'success', resolvedIp: '192.0.2.80' });
+    expect(outcome.trace?.map(({ address }) => address)).toEqual([ROOT, TLD, LAME, AUTHORITY]);
+  });
+
   it('asks a server that does not know EDNS without it, even if DNSSEC records were requested', async () => {
     const old: AnswerDns = (query, via) =>
       query.rest.length > 0 ? [respond(query, { question: null, rcode: 1 })] : authority(query, via);

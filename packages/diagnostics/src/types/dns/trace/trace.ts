@@ -5,7 +5,7 @@ import type { DiagnosticContext } from '../../../diagnostic.ts';
 import { timedOut } from '../../../shared/classify-error.ts';
 import { createTrustStore } from '../../../tls/certificate/trust-store.ts';
 import { classifyMessage } from '../answer-fields.ts';
-import { ask, type AskedResolver } from '../ask.ts';
+import { ask, type AskedResolver, type AskOptions } from '../ask.ts';
 import type { dns } from '../contract.ts';
 import { answerFailure } from '../outcome.ts';
 import { newRecordBudget, type RecordBudget } from '../records.ts';
@@ -64,10 +64,12 @@ export async function traceDns(
   for (let delegations = 0; delegations < MAX_DELEGATIONS; delegations++) {
     let next: Zone | undefined;
     const failed: FailedStep[] = [];
-    for (const [index, server] of inFamily(zone.servers, path.family).slice(0, MAX_SERVERS_PER_ZONE).entries()) {
+    const servers = inFamily(zone.servers, path.family).slice(0, MAX_SERVERS_PER_ZONE);
+    for (const [index, server] of servers.entries()) {
       if (signal.aborted || steps.length === MAX_ROWS) break;
       const waitsMs = index < PATIENT_SERVERS ? path.waitsMs : path.waitsMs.slice(0, 1);
-      const step = await askServer(zone, server, { ...path, waitsMs }, prepared, context, signal);
+      const streamMs = index === servers.length - 1 ? undefined : waitsMs.reduce((sum, ms) => sum + ms, 0);
+      const step = await askServer(zone, server, { ...path, waitsMs, streamMs }, prepared, context, signal);
       steps.push(step);
       context.emitPartial({ trace: rows(newRecordBudget()) });
       if (step.kind === 'answer') return end(step.answer, null);
@@ -103,7 +105,7 @@ function mostTelling(steps: readonly FailedStep[]): FailedStep | undefined {
 async function askServer(
   zone: Zone,
   server: DelegatedServer,
-  { port, transport, waitsMs, family }: TracePath,
+  { port, transport, waitsMs, streamMs, family }: TracePath & Pick<AskOptions, 'streamMs'>,
   prepared: PreparedQuery,
   context: Context,
   signal: AbortSignal,
@@ -114,6 +116,7 @@ async function askServer(
   const options = {
     transport,
     waitsMs,
+    streamMs,
     trust: context.trust ?? createTrustStore([]),
     userAgent: context.attribution.userAgent,
     icmp: context,
