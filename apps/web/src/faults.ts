@@ -1,5 +1,8 @@
 import { ProblemError } from '@vantage/client';
 
+/** Limit of the time for which a connection is tried again: in effect none, because pages stay open during an outage. */
+export const NEVER_MS = Number.MAX_SAFE_INTEGER;
+
 /** Explains a failed request to the user. */
 export function faultText(error: unknown): string {
   if (!(error instanceof ProblemError)) return 'The service did not answer. Is your connection up?';

@@ -6,7 +6,7 @@ import type { Check } from '@vantage/contract';
 import { axeViolations, colourViolations } from './axe.ts';
 import { here, textOf, untilText, untilTrue, WAIT_LIMIT_MS } from './browser.ts';
 import { itInBrowser } from './it-in-browser.ts';
-import { startShowcase, type Showcase } from './showcase.ts';
+import { problem, startShowcase, type Showcase } from './showcase.ts';
 import { openSuiteBrowser, type SuiteBrowser, type SuiteTab } from './suite-browser.ts';
 import { httpCheck, pingCheck, tcpCheck, tracerouteCheck, worldChecks } from './world.ts';
 
@@ -259,6 +259,26 @@ describe('the comparison of two checks', () => {
     await press('Again with default options');
 
     await untilText(tab.page, 'Too many of them.');
+  });
+
+  itInBrowser('reports why it waits for a check, and continues automatically', async () => {
+    let isRefused = true;
+    showcase.reset({
+      before: async (path, response) => {
+        if (!isRefused || !path.endsWith('/results')) return false;
+        response.writeHead(503, { 'content-type': 'application/problem+json', 'retry-after': '1' });
+        response.end(JSON.stringify(problem(503, 'The store cannot be reached.')));
+        return true;
+      },
+    });
+    showcase.checks.set(laterPort.testId, laterPort);
+    await tab.page.goto(`${showcase.url}/c/${tcpCheck.testId}/compare/${laterPort.testId}`);
+    await untilText(tab.page, 'The store cannot be reached. Trying again');
+
+    isRefused = false;
+
+    await untilTrue(tab.page, `document.querySelector('.verdict-word') !== null`);
+    expect(await tab.page.evaluate(`document.querySelector('.trouble')`)).toBeNull();
   });
 
   itInBrowser('says which checks cannot be compared', async () => {

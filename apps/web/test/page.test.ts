@@ -515,6 +515,46 @@ describe('the page', () => {
     expect(tab.faults).toEqual([]);
   });
 
+  itInBrowser('reports why a completed check has no verdict, until it has one', async () => {
+    let isRefused = true;
+    showcase.reset({
+      before: async (path, response) => {
+        if (!isRefused || !path.endsWith('/summary')) return false;
+        response.writeHead(503, { 'content-type': 'application/problem+json', 'retry-after': '1' });
+        response.end(JSON.stringify(problem(503, 'The store cannot be reached.')));
+        return true;
+      },
+    });
+    await open(`/c/${pingCheck.testId}`, 'All 13 probes are done.');
+    await untilText(tab.page, 'The store cannot be reached. Trying again');
+
+    isRefused = false;
+
+    await untilText(tab.page, 'probes agree');
+    expect(await tab.page.evaluate(`document.querySelector('.trouble')`)).toBeNull();
+    expect(tab.faults).toEqual([]);
+  });
+
+  itInBrowser('keeps the measured results of a running check that the service no longer has', async () => {
+    let end = (): void => undefined;
+    showcase.reset({
+      before: async (path, response) => {
+        if (path.endsWith('/events')) end = () => void response.end();
+        return false;
+      },
+    });
+    const running = { ...pingCheck, status: 'pending', completedAt: null };
+    showcase.checks.set(pingCheck.testId, running as unknown as Check);
+    await open(`/c/${pingCheck.testId}`, '13 of 13 finished');
+
+    showcase.checks.delete(pingCheck.testId);
+    end();
+
+    await untilText(tab.page, 'There is no such check.');
+    expect(await textOf(tab.page, 'main')).toContain('13 of 13 finished');
+    expect(tab.faults).toEqual([]);
+  });
+
   itInBrowser('loads what it shows when it is first seen, and says what it cannot have', async () => {
     let isRefused = true;
     showcase.reset({

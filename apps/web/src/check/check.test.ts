@@ -208,6 +208,22 @@ describe('a check that is followed', () => {
     ]);
   });
 
+  it('tries to connect for as long as it is open', async () => {
+    let limitMs: number | undefined;
+    const client = {
+      ...createClient({ baseUrl: 'http://a.example' }),
+      results: () => new Promise<never>(() => undefined),
+      watch: async function* (_id: string, { giveUpAfterMs }: WatchOptions = {}) {
+        limitMs = giveUpAfterMs;
+        yield { type: 'completed', version: 2, check };
+      },
+    } as unknown as Client;
+
+    await observeCheck(client, id, signal, () => undefined);
+
+    expect(limitMs).toBeGreaterThan(10 ** 12);
+  });
+
   it('does not ask for its results with each event where they are refused', async () => {
     let asked = 0;
     const client = {

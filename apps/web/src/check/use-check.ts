@@ -2,7 +2,7 @@ import { ProblemError, type Client, type LostConnection } from '@vantage/client'
 import type { PublicRequest } from '@vantage/contract';
 import { useEffect, useState } from 'preact/hooks';
 
-import { faultText } from '../faults.ts';
+import { faultText, NEVER_MS } from '../faults.ts';
 import { delayReading } from './delay-reading.ts';
 
 /** One probe's result; views interpret the fields of its type. */
@@ -58,14 +58,15 @@ export function useCheck(client: Client, id: string): CheckState {
     setState({ kind: 'loading' });
     observeCheck(client, id, ended.signal, setState).catch((error: unknown) => {
       if (ended.signal.aborted) return;
-      if (error instanceof ProblemError && error.status === 404) return setState({ kind: 'gone' });
       const text = faultText(error);
       if (error instanceof ProblemError && error.status === 410) return setState({ kind: 'gone', reason: text });
       // Measured results stay visible.
       setState((before) =>
         before.kind === 'shown'
           ? { ...before, connectionProblem: { text, retryAt: undefined } }
-          : { kind: 'failed', message: text },
+          : error instanceof ProblemError && error.status === 404
+            ? { kind: 'gone' }
+            : { kind: 'failed', message: text },
       );
     });
     return () => ended.abort();
@@ -116,7 +117,7 @@ export async function observeCheck(
   };
   reading.later();
   try {
-    for await (const event of client.watch(id, { signal, onConnection })) {
+    for await (const event of client.watch(id, { signal, onConnection, giveUpAfterMs: NEVER_MS })) {
       if (event.type === 'completed') {
         show({ kind: 'shown', check: event.check as unknown as CheckData });
         return;

@@ -2,18 +2,26 @@ import type { Client } from '@vantage/client';
 import type { Summary } from '@vantage/contract';
 import { useEffect, useState } from 'preact/hooks';
 
-import { isFinalRefusal, retryAfterMs } from '../faults.ts';
+import { faultText, isFinalRefusal, retryAfterMs } from '../faults.ts';
+import type { ConnectionProblem } from './use-check.ts';
 
 /** Minimum interval of requests while results arrive: summaries count against the client's rate limit. */
 const EVERY_MS = 4000;
+
+export interface SummaryState {
+  readonly summary: Summary | undefined;
+  /** Reason why a completed check has no final summary yet. */
+  readonly problem: ConnectionProblem | undefined;
+}
 
 /**
  * Fetches the summary, preliminary and then final.
  *
  * @param answered number of answered probes; a change triggers a request
  */
-export function useSummary(client: Client, id: string, answered: number, isCompleted: boolean): Summary | undefined {
+export function useSummary(client: Client, id: string, answered: number, isCompleted: boolean): SummaryState {
   const [summary, setSummary] = useState<Summary>();
+  const [problem, setProblem] = useState<ConnectionProblem>();
   const [askedAt, setAskedAt] = useState(-EVERY_MS);
   const isFinal = summary?.checkId === id && summary.status === 'completed';
   useEffect(() => {
@@ -25,6 +33,7 @@ export function useSummary(client: Client, id: string, answered: number, isCompl
       client.summary(id, { signal: ended.signal }).then(
         (received) => {
           setSummary(received);
+          setProblem(undefined);
           if (ended.signal.aborted || !isCompleted || received.status === 'completed') return;
           // The browser may have answered with a summary that it preloaded before the check was completed.
           timer = setTimeout(ask, hasAskedTwice ? EVERY_MS : 0);
@@ -32,8 +41,10 @@ export function useSummary(client: Client, id: string, answered: number, isCompl
         },
         (error: unknown) => {
           // Before the check is completed, its next change triggers a request.
-          if (ended.signal.aborted || !isCompleted || isFinalRefusal(error)) return;
-          timer = setTimeout(ask, retryAfterMs(error, EVERY_MS));
+          if (ended.signal.aborted || !isCompleted) return;
+          const againMs = isFinalRefusal(error) ? undefined : retryAfterMs(error, EVERY_MS);
+          setProblem({ text: faultText(error), retryAt: againMs && performance.now() + againMs });
+          if (againMs !== undefined) timer = setTimeout(ask, againMs);
         },
       );
     };
@@ -45,5 +56,5 @@ export function useSummary(client: Client, id: string, answered: number, isCompl
       ended.abort();
     };
   }, [client, id, answered, isCompleted, isFinal]);
-  return summary?.checkId === id ? summary : undefined;
+  return { summary: summary?.checkId === id ? summary : undefined, problem: isFinal ? undefined : problem };
 }

@@ -2,7 +2,7 @@ import type { Client } from '@vantage/client';
 import type { Comparison } from '@vantage/contract';
 import { useEffect, useState } from 'preact/hooks';
 
-import type { CheckData } from '../check/use-check.ts';
+import type { CheckData, ConnectionProblem } from '../check/use-check.ts';
 import { faultText, isFinalRefusal, retryAfterMs } from '../faults.ts';
 
 export interface Compared {
@@ -12,7 +12,7 @@ export interface Compared {
 }
 
 export type ComparisonState =
-  | { readonly kind: 'loading' }
+  | { readonly kind: 'loading'; readonly connectionProblem?: ConnectionProblem | undefined }
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'shown'; readonly compared: Compared };
 
@@ -24,7 +24,10 @@ export function useComparison(client: Client, a: string, b: string): ComparisonS
   useEffect(() => {
     const ended = new AbortController();
     setState({ kind: 'loading' });
-    load(client, [a, b], ended.signal).then(
+    const onProblem = (connectionProblem: ConnectionProblem | undefined): void => {
+      if (!ended.signal.aborted) setState({ kind: 'loading', connectionProblem });
+    };
+    load(client, [a, b], { signal: ended.signal, onProblem }).then(
       (compared) => setState({ kind: 'shown', compared }),
       (error: unknown) => {
         if (!ended.signal.aborted) setState({ kind: 'failed', message: faultText(error) });
@@ -35,29 +38,43 @@ export function useComparison(client: Client, a: string, b: string): ComparisonS
   return state;
 }
 
-async function load(client: Client, ids: readonly [string, string], signal: AbortSignal): Promise<Compared> {
-  const [a, b] = await Promise.all(ids.map((id) => completed(client, id, signal)));
-  const comparison = await retried(() => client.compare(...ids, { signal }), signal);
+interface Attempts {
+  readonly signal: AbortSignal;
+  /** Called after a failure that may pass, and with undefined after the next success. */
+  readonly onProblem: (problem: ConnectionProblem | undefined) => void;
+}
+
+async function load(client: Client, ids: readonly [string, string], attempts: Attempts): Promise<Compared> {
+  const { signal } = attempts;
+  const [a, b] = await Promise.all(ids.map((id) => completed(client, id, attempts)));
+  const comparison = await retried(() => client.compare(...ids, { signal }), attempts);
   return { comparison, a: a!, b: b! };
 }
 
-async function completed(client: Client, id: string, signal: AbortSignal): Promise<CheckData> {
+async function completed(client: Client, id: string, attempts: Attempts): Promise<CheckData> {
+  const { signal } = attempts;
   for (;;) {
-    const check = await retried(() => client.results(id, { signal, waitSeconds: WAIT_SECONDS }), signal);
+    // After a failure without a wait: while it lasts, the page reports the failure.
+    const read = (hasFailed: boolean): Promise<unknown> =>
+      client.results(id, { signal, waitSeconds: hasFailed ? 0 : WAIT_SECONDS });
+    const check = (await retried(read, attempts)) as CheckData;
     if (check.status === 'completed') return check;
   }
 }
 
-/** Repeats a call that fails, unless with a final refusal, up to `MOST_ATTEMPTS` calls in all. */
-async function retried<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
+/** Repeats a call that fails, unless with a final refusal. */
+async function retried<T>(call: (hasFailed: boolean) => Promise<T>, { signal, onProblem }: Attempts): Promise<T> {
+  for (let hasFailed = false; ; hasFailed = true) {
     try {
-      return await call();
+      const value = await call(hasFailed);
+      if (hasFailed) onProblem(undefined);
+      return value;
     } catch (error) {
-      if (signal.aborted || isFinalRefusal(error) || attempt === MOST_ATTEMPTS) throw error;
-      await new Promise((resolve) => setTimeout(resolve, retryAfterMs(error, RETRY_MS)));
+      if (signal.aborted || isFinalRefusal(error)) throw error;
+      const againMs = retryAfterMs(error, RETRY_MS);
+      onProblem({ text: faultText(error), retryAt: performance.now() + againMs });
+      await new Promise((resolve) => setTimeout(resolve, againMs));
+      signal.throwIfAborted();
     }
   }
 }
-
-const MOST_ATTEMPTS = 5;

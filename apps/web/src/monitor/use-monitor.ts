@@ -3,7 +3,7 @@ import type { Monitor } from '@vantage/contract';
 import { useEffect, useState } from 'preact/hooks';
 
 import type { ConnectionProblem } from '../check/use-check.ts';
-import { faultText, isFinalRefusal, retryAfterMs } from '../faults.ts';
+import { faultText, isFinalRefusal, NEVER_MS, retryAfterMs } from '../faults.ts';
 
 export type MonitorView =
   | { readonly kind: 'loading'; readonly connectionProblem?: ConnectionProblem | undefined }
@@ -17,8 +17,6 @@ const READ_AGAIN_MS = 2_000;
 const TOGETHER_MS = 100;
 /** An interruption is displayed if the wait before the next attempt is at least this long. */
 const TROUBLE_FROM_MS = 1_000;
-/** Limit of the time for which the connection is tried again: in effect none. */
-const NEVER_MS = Number.MAX_SAFE_INTEGER;
 
 /** A monitor with its runs, read again after its events. */
 export function useMonitor(client: Client, name: string): MonitorView {

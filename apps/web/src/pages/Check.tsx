@@ -67,14 +67,15 @@ function Shown(props: {
   readonly check: CheckData;
   readonly connectionProblem: ConnectionProblem | undefined;
 }): JSX.Element {
-  const { check, connectionProblem } = props;
+  const { check } = props;
   const { client } = useService();
   const list = useProbes();
   const probes = list ?? {};
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const finished = finishedOf(check);
   const isCompleted = check.status === 'completed';
-  const summary = useSummary(client, check.testId, finished, isCompleted);
+  const { summary, problem } = useSummary(client, check.testId, finished, isCompleted);
+  const connectionProblem = props.connectionProblem ?? problem;
   const asked = askedOf(check);
   const { kind, target, details } = nameOfCheck(check.type, check.host, asked);
   const { testId, type, host, createdAt } = check;
@@ -109,7 +110,8 @@ function Shown(props: {
   };
   const view = { check, summary, nameOf, onChoose: choose };
   const progress = `${finished} of ${Object.keys(check.results).length} probes have finished.`;
-  const announced = isCompleted ? `Completed. ${headlineOf(check, summary)}` : (connectionProblem?.text ?? progress);
+  const trouble = connectionProblem?.text;
+  const announced = isCompleted ? `Completed. ${headlineOf(check, summary)} ${trouble ?? ''}` : (trouble ?? progress);
   return (
     <main class="page">
       <CheckForm key={`${testId} ${target}`} type={type} host={host} before={asked} />

@@ -5,6 +5,7 @@ import { useEffect } from 'preact/hooks';
 import { askedOf, sentBy } from '../check/asked.ts';
 import { headingClass, nameOfCheck } from '../check/name.ts';
 import type { CheckData } from '../check/use-check.ts';
+import { ConnectionNote } from '../check/ConnectionNote.tsx';
 import { ComparedFigures } from '../compare/ComparedFigures.tsx';
 import { ComparedPaths } from '../compare/ComparedPaths.tsx';
 import { ComparedPhases } from '../compare/ComparedPhases.tsx';
@@ -58,11 +59,16 @@ export function ComparePage({ a, b, hasDefaults }: CompareProps): JSX.Element {
       </main>
     );
   }
+  const { connectionProblem } = state;
   return (
     <main class="page" aria-busy="true">
       <h1 class="unseen">Comparison</h1>
-      <p class="note loading">Both checks must be completed first</p>
-      <Announce text="Waiting for both checks." />
+      {connectionProblem === undefined ? (
+        <p class="note loading">Both checks must be completed first</p>
+      ) : (
+        <ConnectionNote connectionProblem={connectionProblem} />
+      )}
+      <Announce text={connectionProblem?.text ?? 'Waiting for both checks.'} />
     </main>
   );
 }
