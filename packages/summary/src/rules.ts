@@ -226,7 +226,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   replies_odd: rule(
     ['warning', 'info'],
-    'ping: duplicate, late, reordered or corrupted replies, or answers from another address than the measured one. Warning if some are corrupted, or if all were late or corrupted: the target is up, which makes it `degraded` and not `down`.',
+    'ping: duplicate, late, reordered or corrupted replies, or answers from another address than the measured one; traceroute: `answeredFrom`. Warning if some are corrupted, or if all were late or corrupted: the target is up, which makes it `degraded` and not `down`.',
   ),
   latency_outlier: rule(
     ['warning', 'info'],

@@ -18,6 +18,7 @@ import { findCirclingFlows } from './flows/circling-flows.ts';
 import { findCutFlows } from './flows/cut-flows.ts';
 import type { WayNode } from './multipath/ways.ts';
 import { findRefusals, type PathRefusal } from './refusals.ts';
+import { findOtherAddress } from './headers/other-address.ts';
 import { findResets } from './resets.ts';
 import { routersPassed, stops } from './stops.ts';
 import type { Step, Trace } from './trace.ts';
@@ -61,6 +62,7 @@ export function findEnds(
     ...findMtus(traces),
     ...findHeaders(traces),
     ...findResets(traces),
+    ...findOtherAddress(traces),
     ...findPathChanges(traces.filter((trace) => circleOfRounds(trace) === undefined)),
   ];
 }

@@ -132,6 +132,12 @@ export const answerCases: FindingCases = {
         summaryOf('ping', { 'fra-1': ping([20], { packets: [packetFrom('198.51.100.1')] }) }),
       ],
       [
+        'a trace that another address completes',
+        summaryOf('traceroute', {
+          'fra-1': trace(['198.51.100.1 4', '198.51.100.9 9'], { reached: true, answeredFrom: ['198.51.100.9'] }),
+        }),
+      ],
+      [
         'a reply twice',
         summaryOf('ping', { 'fra-1': { ...good, anomalies: { duplicates: 1, late: 0, reordered: 0, corrupted: 0 } } }),
       ],

@@ -1,5 +1,15 @@
 import { addressSchema, nullable, Type, type Static } from '@vantage/contract';
 
+/** Maximum length of `answeredFrom`. */
+export const MAX_ANSWERED_FROM = 4;
+
+export const answeredFromSchema = Type.Array(addressSchema, {
+  maxItems: MAX_ANSWERED_FROM,
+  description:
+    'Addresses from which the answers of the target came if none came from the measured one, as behind address ' +
+    'translation; withheld ones are left out. Absent otherwise.',
+});
+
 /** Maximum number of different replies that are listed per hop. */
 export const MAX_REPLIES = 16;
 

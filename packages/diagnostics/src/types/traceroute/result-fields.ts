@@ -1,7 +1,7 @@
 import { addressSchema, asnSchema, durationSchema, nullable, Type, type Static } from '@vantage/contract';
 
 import { hopStatsSchema, packetCount } from './options/round-options.ts';
-import { MAX_REPLIES, replySchema } from './reply-fields.ts';
+import { answeredFromSchema, MAX_REPLIES, replySchema } from './reply-fields.ts';
 
 /** Maximum number of responders that are listed per hop. */
 export const MAX_RESPONDERS = 16;
@@ -133,6 +133,7 @@ export const targetResults = {
       'State of the port by tcp: `open` if a SYN was accepted; `closed` if the answers were resets (RST), of the host or of a ' +
       'firewall in its name. Absent if neither came, and in results of older probes.',
   }),
+  answeredFrom: answeredFromSchema,
   stopReason: nullable(stopReasonSchema),
 };
 

@@ -273,6 +273,15 @@ describe('traceroute', () => {
     expect(outcome).not.toHaveProperty('state');
   });
 
+  it('names the address that answers echo requests in place of the target', async () => {
+    const answer = (sent: FakeSent): FakeAnswer => ({ ...arrived(sent, 9), from: '198.51.100.77' });
+    const other = await traceOver((sent) => [sent.ttl < 3 ? expired(sent, router(sent.ttl)) : answer(sent)]);
+    const own = await traceOver(path(3));
+
+    expect(other.outcome).toMatchObject({ result: 'success', reached: true, answeredFrom: ['198.51.100.77'] });
+    expect(own.outcome).not.toHaveProperty('answeredFrom');
+  });
+
   it('knows no state of a port by icmp', async () => {
     expect((await traceOver(path(3))).outcome).not.toHaveProperty('state');
   });

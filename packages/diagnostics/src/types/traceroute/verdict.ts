@@ -6,11 +6,15 @@ import { icmpFailure } from '../../sockets/icmp/icmp-failure.ts';
 import type { traceroute } from './contract.ts';
 import type { Loop } from './probing/loop.ts';
 import type { Trace } from './probing/trace-state.ts';
-import { isReached, portStateOf, rtOf } from './hops/target-answers.ts';
+import { isReached, otherSenders, portStateOf, rtOf } from './hops/target-answers.ts';
+import { MAX_ANSWERED_FROM } from './reply-fields.ts';
 import { FULL_TTL } from './result-fields.ts';
 import { isFull, type TraceAnswer } from './probing/trace.ts';
 
-type Verdict = Pick<Outcome<typeof traceroute>, 'result' | 'rt' | 'error' | 'reached' | 'loop' | 'state'>;
+type Verdict = Pick<
+  Outcome<typeof traceroute>,
+  'result' | 'rt' | 'error' | 'reached' | 'loop' | 'state' | 'answeredFrom'
+>;
 
 /** @param shown the public form of an address; null if it is hidden */
 export function verdict(
@@ -24,7 +28,13 @@ export function verdict(
   const reached = isReached(trace);
   const error = failureOf(trace, protocol, target, shown);
   const state = portStateOf(trace);
-  const known = { reached, loop, ...(state !== undefined && { state }) };
+  const answeredFrom = otherSenders(trace, target.address).flatMap((from) => shown(from) ?? []);
+  const known = {
+    reached,
+    loop,
+    ...(state !== undefined && { state }),
+    ...(answeredFrom.length > 0 && { answeredFrom: answeredFrom.slice(0, MAX_ANSWERED_FROM) }),
+  };
   if (error === null) return { result: 'success', rt: rtOf(trace), error, ...known };
   return { result: outcomeOf(error), rt: null, error, ...known };
 }

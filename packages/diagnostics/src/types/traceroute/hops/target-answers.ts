@@ -28,3 +28,9 @@ export function portStateOf({ packets }: Trace): 'open' | 'closed' | undefined {
   if (replies.has('accepted')) return 'open';
   return replies.has('reset') ? 'closed' : undefined;
 }
+
+/** The senders of the target's answers if none is its address; a host answers from several, or another in its place. */
+export function otherSenders({ packets }: Trace, address: string): readonly string[] {
+  const senders = new Set(packets.flatMap(({ answer }) => (answer?.kind === 'target' ? answer.from : [])));
+  return senders.has(address) ? [] : [...senders];
+}
