@@ -62,7 +62,10 @@ describe('copies of a check', () => {
   });
 
   it('have the balancers on the paths, with the answers over each of their ways', () => {
-    const nodes = [{ id: 'ip:192.0.2.1', ip: '192.0.2.1', hopMin: 3, balances: 'flow' }];
+    const nodes = [
+      { id: 'ip:192.0.2.1', ip: '192.0.2.1', hopMin: 3, balances: 'flow' },
+      { id: 'ip:192.0.2.2', ip: '192.0.2.2', hopMin: 4 },
+    ];
     const edges = [
       { from: 'ip:192.0.2.1', to: 'ip:192.0.2.2', sent: 6, received: 5 },
       { from: 'ip:192.0.2.1', to: 'silent:ip:192.0.2.1|', sent: 9, received: 0 },

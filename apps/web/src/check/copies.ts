@@ -65,10 +65,10 @@ function balancers({ paths }: Partial<Summary> = {}): readonly string[] {
   const lines = (paths?.nodes ?? []).flatMap(({ id, ip, hopMin, balances }) => {
     if (!balances) return [];
     const ways = paths!.edges.filter(({ from }) => from === id);
-    const packets = ways.map(
-      ({ to, sent, received }) =>
-        `${to.startsWith('ip:') ? plain(to.slice(3)) : 'no answer'} (${received} of ${sent} answered)`,
-    );
+    const packets = ways.map(({ to, sent, received }) => {
+      const next = paths!.nodes.find((node) => node.id === to)?.ip;
+      return `${next ? plain(next) : 'no answer'} (${received} of ${sent} answered)`;
+    });
     const how = balances === 'unknown' ? 'in a way that is not known' : `by ${balances}`;
     return [`- ${plain(ip ?? 'a private address')}, hop ${hopMin}, balances ${how} over ${packets.join(', ')}`];
   });

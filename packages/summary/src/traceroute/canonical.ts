@@ -2,6 +2,7 @@ import type { CanonicalPath } from '@vantage/contract';
 
 import { shown, unique } from '../words.ts';
 import { presentSteps } from './rounds/path-change.ts';
+import { hashOf } from './steps/hash.ts';
 import { isSilent, onTheWay, type Step, type Trace } from './trace.ts';
 
 /**
@@ -34,15 +35,4 @@ function isAtHop({ ways }: Trace, { hop, icmp }: Step): boolean {
   const from = icmp?.from;
   if (from === undefined || from === null) return false;
   return ways.some(({ steps }) => steps.some((step) => step.hop === hop && step.routers.some(({ ip }) => ip === from)));
-}
-
-const [OFFSET, PRIME] = [0xcbf29ce484222325n, 0x100000001b3n];
-
-/** 64-bit FNV-1a as hexadecimal digits. */
-function hashOf(text: string): string {
-  let hash = OFFSET;
-  for (const byte of new TextEncoder().encode(text)) {
-    hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * PRIME);
-  }
-  return hash.toString(16).padStart(16, '0');
 }

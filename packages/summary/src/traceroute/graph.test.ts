@@ -41,6 +41,31 @@ function short(id: string): string {
 const target = '203.0.113.1 9 9';
 
 describe('the graph of paths', () => {
+  it('has a local address once for each probe: other networks have it, too', () => {
+    const paths = pathsOf({
+      'fra-1': trace(['192.168.1.1 1 1', '*', '192.0.2.1 6 5', target]),
+      'ber-1': trace(['192.168.1.1 1 1', '*', '192.0.2.1 4 7', target]),
+    });
+
+    const locals = paths.nodes.filter(({ ip }) => ip === '192.168.1.1');
+
+    expect(locals.map(({ probes }) => probes.join(' ')).toSorted()).toEqual(['ber-1', 'fra-1']);
+    expect(paths.nodes.filter(({ kind }) => kind === 'silent')).toHaveLength(2);
+    expect(paths.nodes.filter(({ ip }) => ip === '192.0.2.1')).toHaveLength(1);
+    expect(Math.max(...paths.nodes.map(({ id }) => id.length))).toBeLessThan(128);
+  });
+
+  it('has a local address once on the way to a local target', () => {
+    const way = trace(['192.168.1.1 1 1', '10.0.0.9 9 9'], { target: '10.0.0.9' });
+
+    expect(pathsOf({ 'fra-1': way, 'ber-1': way }).nodes.map(({ kind }) => kind)).toEqual([
+      'probe',
+      'probe',
+      'router',
+      'target',
+    ]);
+  });
+
   it('has each router once, with what is known of it, and each step between two with its probes', () => {
     const paths = pathsOf({
       'fra-1': trace(['198.51.100.1 1 1', '192.0.2.1 6 5', target]),

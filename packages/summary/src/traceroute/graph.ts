@@ -8,7 +8,7 @@ import { circleOf, endReason } from './end-reason.ts';
 import { addEdge, addNode, edgesFrom, finished, type Draft, type Edges } from './drafts.ts';
 import { branchesOf, least, reachedFrom } from './multipath/branches.ts';
 import { brokenWaysOf } from './multipath/broken-ways.ts';
-import { addressId, type WayNode } from './multipath/ways.ts';
+import { nodeIds, type NodeIds } from './multipath/ways.ts';
 import { isSilent, targetIndex, type Router, type Step, type Trace, type Way } from './trace.ts';
 import { shown } from '../words.ts';
 
@@ -19,7 +19,7 @@ interface Place {
 }
 
 /**
- * Merges paths. An address is one node in all paths. A hop without one is shared by two paths if it is of the same kind
+ * Merges paths. An address is one node in all paths (`nodeIds`). A hop without one is shared by two paths if it is of the same kind
  * (silent or private), with the same neighbouring addresses and the same position between them.
  *
  * @param others traces over the other family
@@ -32,8 +32,8 @@ export function mergePaths(first: readonly Trace[], others: readonly Trace[] = [
   const targets = new Set(traces.flatMap(({ target }) => target ?? []));
   for (const trace of traces) {
     const { probe } = trace.probeResult;
-    const start = `probe:${probe}`;
-    addNode(nodes, { ...blank(start), kind: 'probe' }, probe, 0, null);
+    const own = nodeIds(probe, trace.target);
+    addNode(nodes, { ...blank(own.start), kind: 'probe' }, probe, 0, null);
     const dead = deadWays(trace);
     const isUnsure = unsureLinks(trace);
     addBranches(nodes, edges, trace, targets);
@@ -42,7 +42,7 @@ export function mergePaths(first: readonly Trace[], others: readonly Trace[] = [
         trace.isFinal &&
         !isRefused(way) &&
         (trace.isReached ? dead.includes(way) && way.refusal === null : !way.isReached);
-      const places = placesOf(way.steps, start, hasTail);
+      const places = placesOf(way.steps, own, hasTail);
       for (const { step, ids } of places) {
         for (const [index, id] of ids.entries()) {
           const router = step.routers[index];
@@ -52,15 +52,15 @@ export function mergePaths(first: readonly Trace[], others: readonly Trace[] = [
       for (const [index, { step, ids }] of places.entries()) {
         const before = places[index - 1];
         const isInferred = before !== undefined && (before.ids.length > 1 || isUnsure(before.step, step));
-        addEdges(edges, before?.ids ?? [start], ids, probe, isInferred);
+        addEdges(edges, before?.ids ?? [own.start], ids, probe, isInferred);
       }
     }
     const brokenEnds = brokenWaysOf(trace.branching, trace.fullTtl).map(({ last: { id, kind } }) => {
       return { node: id, reason: kind === 'refused' ? ('refused' as const) : ('silent' as const) };
     });
-    for (const end of [endOf(trace, start), ...dead.map((way) => deadEndOf(way, start)), ...brokenEnds]) {
+    for (const end of [endOf(trace, own), ...dead.map((way) => deadEndOf(way, own)), ...brokenEnds]) {
       // Results are untrusted: the end may be at a hop that no flow has.
-      const node = nodes.has(end.node) ? end.node : start;
+      const node = nodes.has(end.node) ? end.node : own.start;
       const key = `${end.reason} ${node}`;
       const others = ends.get(key)?.probes.filter((other) => other !== probe) ?? [];
       ends.set(key, { ...end, node, probes: [...others, probe] });
@@ -102,12 +102,12 @@ function addBranches(
 }
 
 /** Hops of a flow up to its last answer, and with `hasTail` one more for the silence beyond it. */
-function placesOf(steps: readonly Step[], start: string, hasTail: boolean): readonly Place[] {
+function placesOf(steps: readonly Step[], own: NodeIds, hasTail: boolean): readonly Place[] {
   const known = answeredOf(steps);
-  const places = known.map((step, index) => ({ step, ids: idsOf(known, index, start) }));
+  const places = known.map((step, index) => ({ step, ids: idsOf(known, index, own) }));
   const beyond = steps[known.length];
   if (beyond === undefined || !hasTail) return places;
-  const before = places.at(-1)?.ids[0] ?? start;
+  const before = places.at(-1)?.ids[0] ?? own.start;
   return [...places, { step: beyond, ids: [`silent:${before}|`] }];
 }
 
@@ -115,7 +115,7 @@ function answeredOf(steps: readonly Step[]): readonly Step[] {
   return steps.slice(0, steps.findLastIndex((step) => !isSilent(step)) + 1);
 }
 
-function idsOf(steps: readonly Step[], index: number, start: string): readonly string[] {
+function idsOf(steps: readonly Step[], index: number, { start, addressId }: NodeIds): readonly string[] {
   const step = steps[index]!;
   if (step.routers.length > 0) return step.routers.map(({ ip }) => addressId(ip));
   const isNamed = ({ routers }: Step): boolean => routers.length > 0;
@@ -160,20 +160,20 @@ function named(id: string, { ip, hostname, asn, asName }: Router, targets: Reado
 }
 
 /** Node at which a probe's path ends. */
-function endOf(trace: Trace, start: string): Omit<PathEnd, 'probes'> {
+function endOf(trace: Trace, own: NodeIds): Omit<PathEnd, 'probes'> {
   const reason = endReason(trace);
   if (reason === 'reached' && trace.target !== null && targetIndex(trace) !== undefined) {
-    return { node: addressId(trace.target), reason };
+    return { node: own.addressId(trace.target), reason };
   }
   const [entry] = circleOf(trace);
   const index =
     reason === 'loop' ? trace.steps.findIndex(({ hop }) => hop === entry?.hop) : answeredOf(trace.steps).length - 1;
-  if (trace.branching.length > 0) return { node: lastId(trace.branching, trace.steps[index]) ?? start, reason };
+  if (trace.branching.length > 0) return { node: lastId(trace, trace.steps[index], own) ?? own.start, reason };
   const way = trace.ways.toSorted((a, b) => answeredOf(b.steps).length - answeredOf(a.steps).length)[0];
   const known = answeredOf(way?.steps ?? []);
   // A router that refused the packets of a later hop is not at that hop.
   const last = Math.min(index, known.length - 1);
-  return { node: last < 0 ? start : idsOf(known, last, start)[0]!, reason };
+  return { node: last < 0 ? own.start : idsOf(known, last, own)[0]!, reason };
 }
 
 /** True if a router of this path refused the packets to the hop after the last answer: then no silent hop follows. */
@@ -188,13 +188,13 @@ function isRefused({ steps, isReached }: Way): boolean {
   );
 }
 
-function lastId(nodes: readonly WayNode[], step: Step | undefined): string | undefined {
+function lastId({ branching }: Trace, step: Step | undefined, { addressId }: NodeIds): string | undefined {
   const [router] = step?.routers ?? [];
   if (router !== undefined) return addressId(router.ip);
-  return nodes.find(({ hop, kind }) => hop === step?.hop && kind !== 'silent')?.id;
+  return branching.find(({ hop, kind }) => hop === step?.hop && kind !== 'silent')?.id;
 }
 
-function deadEndOf({ steps, refusal }: Way, start: string): Omit<PathEnd, 'probes'> {
+function deadEndOf({ steps, refusal }: Way, own: NodeIds): Omit<PathEnd, 'probes'> {
   const known = answeredOf(steps);
-  return { node: idsOf(known, known.length - 1, start)[0]!, reason: refusal === null ? 'silent' : 'refused' };
+  return { node: idsOf(known, known.length - 1, own)[0]!, reason: refusal === null ? 'silent' : 'refused' };
 }

@@ -1,7 +1,7 @@
 import type { ProbeResult, SparseResultOf } from '../probe-result.ts';
 import { asText, shown } from '../words.ts';
 import { least, routersOf, type Router } from './steps/routers.ts';
-import { waysOf, type WayNode } from './multipath/ways.ts';
+import { nodeIds, waysOf, type WayNode } from './multipath/ways.ts';
 
 export type { Router } from './steps/routers.ts';
 
@@ -72,8 +72,8 @@ export function tracesOf(probeResults: readonly TraceResult[]): readonly Trace[]
       flows.length === 0
         ? [{ steps, isReached, isEnded: false, refusal: null }]
         : flows.map((flow) => wayOf(flow, sorted, steps));
-    const branching = multipath === undefined ? [] : waysOf(multipath, `probe:${probeResult.probe}`);
     const target = resolvedIp ?? null;
+    const branching = multipath === undefined ? [] : waysOf(multipath, nodeIds(probeResult.probe, target));
     const searched = (multipath?.paths ?? []).map((path) => path.map((index) => branching[index ?? -1] ?? null));
     return [{ probeResult, steps, target, isReached, isFinal, stopReason, fullTtl, ways, branching, searched }];
   });

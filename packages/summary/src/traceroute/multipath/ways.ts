@@ -1,5 +1,7 @@
 import type { SparseResultOf } from '../../probe-result.ts';
+import { isUnique } from '../../ends-on-way.ts';
 import { shown } from '../../words.ts';
+import { hashOf } from '../steps/hash.ts';
 
 type Multipath = NonNullable<SparseResultOf<'traceroute'>['multipath']>;
 type Node = Multipath['nodes'][number];
@@ -22,7 +24,7 @@ export interface WayLink extends Omit<Link, 'from' | 'to'> {
 }
 
 /** The nodes and links of a search for all paths. Results are untrusted: links between unknown nodes are left out. */
-export function waysOf({ nodes, links }: Multipath, start: string): readonly WayNode[] {
+export function waysOf({ nodes, links }: Multipath, ids: NodeIds): readonly WayNode[] {
   const found = nodes.map((node, index) => ({
     ...node,
     index,
@@ -37,7 +39,7 @@ export function waysOf({ nodes, links }: Multipath, start: string): readonly Way
     tail?.next.push(link);
     head.before.push(link);
   }
-  for (const node of found) node.id = idOf(node, start);
+  for (const node of found) node.id = idOf(node, ids);
   return found;
 }
 
@@ -52,14 +54,23 @@ function isPacketwise({ balances, next }: WayNode): boolean {
   return next.length > 1 && balances !== null && balances !== 'flow';
 }
 
-export function addressId(ip: string): string {
-  return `ip:${shown(ip, 45)}`;
+/** Ids of the nodes of one probe in the merged graph. */
+export interface NodeIds {
+  /** Of the probe itself. */
+  readonly start: string;
+  readonly addressId: (ip: string) => string;
+}
+
+/** A local address has another id for each probe, unless the target is local, too: many networks have it. */
+export function nodeIds(probe: string, target: string | null): NodeIds {
+  const addressId = (ip: string): string => `ip:${shown(ip, 45)}${isUnique(ip, target) ? '' : `@${hashOf(probe)}`}`;
+  return { start: `probe:${probe}`, addressId };
 }
 
 /**
  * Id of a node: its address, or the neighbouring addresses and the position between them, as for a path of one flow.
  */
-function idOf(node: WayNode, start: string): string {
+function idOf(node: WayNode, { start, addressId }: NodeIds): string {
   if (node.ip !== null) return addressId(node.ip);
   const [before, after] = [walk(node, 'before'), walk(node, 'next')];
   const from = before.end === undefined ? start : addressId(before.end.ip!);
