@@ -6,7 +6,7 @@ import { groupsOf } from './groups.ts';
 import { groupBy, type ProbeResult, type SparseResultOf } from './probe-result.ts';
 import { redirectedHost } from './redirected.ts';
 import { familyOf, soleFamilyOf } from './scopes.ts';
-import { naming, shown, tally, unique } from './words.ts';
+import { naming, shownApart, tally, unique } from './words.ts';
 
 /** Addresses that the result lists, each once, else the one that the probe measured; undefined without either. */
 function addressesOf(probeResult: ProbeResult): readonly string[] | undefined {
@@ -36,7 +36,9 @@ function differing(probeResults: readonly ProbeResult[]): readonly FindingDraft[
   return hosts.flatMap(([host, own]) => {
     const groups = groupAddresses(own);
     if (groups.length < 2) return [];
-    const seen = tally(own, (probeResult) => shown(addressesOf(probeResult)?.join(', ') ?? '', 160));
+    const textOf = (probeResult: ProbeResult): string => addressesOf(probeResult)?.join(', ') ?? '';
+    const textShown = shownApart(own.map(textOf), 160);
+    const seen = tally(own, (probeResult) => textShown(textOf(probeResult)));
     const what = host === '' ? 'The host' : `${host}, where redirects lead,`;
     const text = `${what} has different addresses for different probes: ${seen}.${byPlace(own, groups)}`;
     return [buildFinding('addresses_differ', 'info', own, text)];

@@ -1144,6 +1144,19 @@ describe('different answers of dns', () => {
     const [text] = findings.flatMap((one) => (one.code === 'dns_answers_differ' ? [one.text] : []));
     expect(text).toMatch(/^There are 2 different sets of records: /);
   });
+
+  it('are shown from where they differ, if that is far from their start', () => {
+    const same = `TXT ${'x'.repeat(200)}`;
+    const sets = { 'fra-1 ber-1': [same, 'TXT y old'], 'par-1': [same, 'TXT y new'], 'lon-1': [same] };
+    const results = Object.entries(sets).map(([probes, data]) => each(probes, dns(data, { recordType: 'TXT' })));
+
+    const { findings } = summaryOf('dns', Object.assign({}, ...results) as Record<string, ReturnType<typeof dns>>);
+
+    const [text] = findings.flatMap((one) => (one.code === 'dns_answers_differ' ? [one.text] : []));
+    expect(text).toContain(
+      `: …${'x'.repeat(20)} | y old (2 probes), …${'x'.repeat(20)} (lon-1) and …${'x'.repeat(20)} | y new (par-1).`,
+    );
+  });
 });
 
 describe('probes that do not count', () => {

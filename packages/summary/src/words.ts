@@ -9,6 +9,22 @@ export function shown(text: string, maxCodePoints = 80): string {
   return escapeText(text, maxCodePoints);
 }
 
+/** Part of a long text that is kept before the first difference. */
+const KEPT = 20;
+
+/**
+ * Escapes different texts for a sentence. If they are so long that they would look alike, their common start is left
+ * out.
+ */
+export function shownApart(texts: readonly string[], maxCodePoints = 80): (text: string) => string {
+  const [first = '', ...others] = new Set(texts);
+  const isApart = new Set(texts.map((text) => shown(text, maxCodePoints))).size === others.length + 1;
+  let common = 0;
+  while (common < first.length && others.every((other) => other[common] === first[common])) common++;
+  const from = isApart ? 0 : Math.max(0, common - KEPT);
+  return (text) => shown(`${from === 0 ? '' : '…'}${text.slice(from)}`, maxCodePoints);
+}
+
 /** `a`, `a and b`, `a, b and c`; a long list is cut and ends with a count. */
 export function listed(items: readonly string[], most = NAMED_PROBES): string {
   const named = items.length > most ? [...items.slice(0, most - 1), `${items.length - most + 1} more`] : items;

@@ -6,7 +6,7 @@ import { groupsOf } from '../groups.ts';
 import { reasonOf } from '../reasons.ts';
 import { groupBy, type ProbeResult, type SparseResultOf } from '../probe-result.ts';
 import type { Partition } from '../partition.ts';
-import { naming, shown, tally } from '../words.ts';
+import { naming, shown, shownApart, tally } from '../words.ts';
 import { dataOf, dnsReason, filterOf, answerKindOf, classifiedAnswer } from '../dns-answer.ts';
 import { findNotPublic, isTranslated, isWithoutPublic } from './not-public.ts';
 
@@ -146,7 +146,9 @@ function answers(probeResults: readonly DnsResult[]): readonly FindingDraft[] {
   const groups = groupBy(compared, (probeResult) => JSON.stringify(answersOf(probeResult)));
   if (groups.length < 2) return [];
   const type = compared[0]!.result.recordType ?? '';
-  const seen = tally(compared, (probeResult) => shown(answersOf(probeResult)!.join(' | '), 80));
+  const textOf = (probeResult: DnsResult): string => answersOf(probeResult)!.join(' | ');
+  const textShown = shownApart(compared.map(textOf));
+  const seen = tally(compared, (probeResult) => textShown(textOf(probeResult)));
   const text = `There are ${groups.length} different sets of records: ${seen}. ${whyDifferent(type, compared[0]!.result.trace !== undefined)}`;
   return [buildFinding('dns_answers_differ', isUsuallyDifferent(type) ? 'info' : 'warning', compared, text)];
 }
