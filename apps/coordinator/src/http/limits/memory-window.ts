@@ -1,7 +1,7 @@
 import type { Axis, Charge } from './axes.ts';
 import { SLICE_MS, WINDOW_MS, type Count, type TargetRefusal } from './window.ts';
 
-/** Maximum number of axes; with one request on each, they take about 50 MB. */
+/** Maximum number of axes; with one request on each, they take about 50 MB, with one in each second 210. */
 const MAX_AXES = 100_000;
 
 interface State {

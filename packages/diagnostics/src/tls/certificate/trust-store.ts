@@ -1,5 +1,7 @@
-import { constants, X509Certificate } from 'node:crypto';
+import { constants, hash, X509Certificate } from 'node:crypto';
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
+
+import { LRUCache } from 'lru-cache';
 
 import type { TlsIdentity, TlsVersion } from '../rules.ts';
 import { certificateOf, comparableName, type Certificate } from './certificate.ts';
@@ -52,6 +54,7 @@ export function createTrustStore(
   { publicAuthorities = () => getCACertificates('bundled'), exclusive = false }: TrustStoreOptions = {},
 ): TrustStore {
   const contexts = new Map<string, SecureContext>();
+  const contextsOfClients = new LRUCache<string, SecureContext>({ max: MAX_CLIENT_CONTEXTS });
   const trusted = (): readonly string[] =>
     exclusive ? certificateAuthorities : [...getCACertificates('default'), ...certificateAuthorities];
   // Without custom certificates, Node shares its own among all contexts.
@@ -59,14 +62,24 @@ export function createTrustStore(
   let anchors: TrustAnchors | undefined;
   return {
     secureContext: (versions = ALL_VERSIONS, identity, groups = 'usual') => {
-      if (identity !== undefined) return createContext(versions, groups, ca?.(), identity);
-      const key = `${versions.minVersion} ${versions.maxVersion} ${groups}`;
-      const context = contexts.get(key) ?? createContext(versions, groups, ca?.());
-      contexts.set(key, context);
+      const kind = `${versions.minVersion} ${versions.maxVersion} ${groups}`;
+      const [kept, key] = identity === undefined ? [contexts, kind] : [contextsOfClients, keyOf(kind, identity)];
+      const context = kept.get(key) ?? createContext(versions, groups, ca?.(), identity);
+      kept.set(key, context);
       return context;
     },
     anchors: () => (anchors ??= readAnchors(trusted(), publicAuthorities)),
   };
+}
+
+/**
+ * Limit of cached contexts with a client certificate. With custom certificates each takes a mebibyte outside the heap
+ * of V8, which would collect unused ones late, and 20 ms.
+ */
+const MAX_CLIENT_CONTEXTS = 8;
+
+function keyOf(kind: string, { cert, key }: TlsIdentity): string {
+  return `${kind} ${hash('sha256', JSON.stringify([cert, key]))}`;
 }
 
 const ALL_VERSIONS: TlsVersions = { minVersion: 'TLSv1', maxVersion: 'TLSv1.3' };
