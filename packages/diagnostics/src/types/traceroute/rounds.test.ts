@@ -53,6 +53,24 @@ describe('rounds of a traceroute', () => {
   });
 
   it.each([
+    ['are an error of the probe whose next hop ceases to answer', FAKE_SOURCES[4], 'host_unreachable', 'error'],
+    ['have a target that a router ceases to reach', router(1), null, 'success'],
+  ] as const)('%s', async (_what, sender, code, result) => {
+    let answered = 0;
+    const { outcome } = await traceOver(
+      path(3, (sent) => {
+        if (sent.packet.length < 200 && answered >= 4) return [unreachable(sent, 1, sender)];
+        if (sent.ttl === 3) answered += 1;
+        return undefined;
+      }),
+      { rounds: 12 },
+    );
+
+    expect({ result: outcome.result, code: outcome.error?.code ?? null }).toEqual({ result, code });
+    expect(outcome.reached).toBe(true);
+  });
+
+  it.each([
     ['are interrupted if the probe has another address since then', 'udp', '192.0.2.2', 'probe_interrupted', 'error'],
     ['of echo requests go on from another address over IPv4', 'icmp', '192.0.2.2', null, 'success'],
     ['end a target that fell silent', 'udp', FAKE_SOURCES[4], null, 'success'],

@@ -12,7 +12,7 @@ import { searchPaths } from './multipath/search.ts';
 import { MAX_SPACED_PACKETS, msAfter, TRACE_MS } from './options/spaced-results.ts';
 import type { OpenFlows, openFlows } from './probing/open-flows.ts';
 import type { joinTraces } from './probing/other-traces.ts';
-import { noteNewAddress, type OwnAddress } from './probing/own-address.ts';
+import { noteNewAddress, noteUnsent, type OwnAddress } from './probing/own-address.ts';
 import { ECHO_REQUESTS } from './probing/port-filter.ts';
 import { runProbeLoop } from './probing/probe-loop.ts';
 import type { ProbeLoopFlow, ProbeLoopPlan } from './probing/plan.ts';
@@ -125,6 +125,7 @@ export async function traceWithMtu(
   }
   clearImmediate(due);
   await noteNewAddress(trace, plan, signal);
+  noteUnsent(trace, plan);
   const leftOut = dropLeftOut(trace.packets);
   if (rounds !== undefined) trace.roundsLeftOut = roundsLeftOut(leftOut, rounds, trace);
   return trace;

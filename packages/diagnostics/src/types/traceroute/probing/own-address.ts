@@ -1,4 +1,8 @@
+import { isIPv6 } from 'node:net';
+
+import { icmpFailure, isOfProbe } from '../../../sockets/icmp/icmp-failure.ts';
 import { interrupted, unlessAborted } from '../../../sockets/provide-packets.ts';
+import type { Asked } from './answer-kind.ts';
 import type { Trace } from './trace-state.ts';
 
 export interface OwnAddress {
@@ -20,9 +24,32 @@ export async function noteNewAddress(
   { source, isBound, caughtUp }: OwnAddress,
   signal: AbortSignal,
 ): Promise<void> {
-  const isAnswered = trace.views.every(({ atEnd }) => atEnd.at(-1)?.answer?.kind === 'target');
-  if (!isBound || trace.failure !== null || isAnswered) return;
+  if (!isBound || trace.failure !== null || isAnsweredLast(trace)) return;
   const now = await unlessAborted(caughtUp(), signal).catch(() => null);
   if (now === null || now === source) return;
   trace.failure = interrupted('The probe’s own address to the target changed during the trace.');
+}
+
+/**
+ * Ends a trace whose target ceased to answer because packets do not leave the probe any more: its next hop does not
+ * answer. A target that answered none is reported by these errors anyway.
+ */
+export function noteUnsent(trace: Trace, { destination, protocol }: Asked): void {
+  if (trace.failure !== null || isAnsweredLast(trace)) return;
+  const errors = trace.packets.flatMap(({ answer }) => (answer?.error ? { ...answer, error: answer.error } : []));
+  const own = errors.findLast((answer) => isOfProbe(answer));
+  if (own === undefined) return;
+  const failure = icmpFailure(
+    isIPv6(destination) ? 6 : 4,
+    own,
+    own.from,
+    destination,
+    protocol === 'icmp' ? 'icmp' : 'udp',
+  );
+  if (failure.source === 'probe' && failure.code === 'host_unreachable') trace.failure = failure;
+}
+
+/** True if the target answered the last packet of each flow to its hop. */
+function isAnsweredLast({ views }: Trace): boolean {
+  return views.every(({ atEnd }) => atEnd.at(-1)?.answer?.kind === 'target');
 }
