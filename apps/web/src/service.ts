@@ -1,6 +1,7 @@
 import { createClient, type Client } from '@vantage/client';
 
 import { openKeyHolder, withKey, type KeyHolder } from './api-key.ts';
+import { noteServiceTime } from './clock/service-clock.ts';
 
 /** The service that serves this page. */
 export interface Service {
@@ -21,7 +22,11 @@ export function openService(): Service {
   const publicUrl = meta?.content ?? location.origin;
   const basePath = new URL(publicUrl).pathname.replace(/\/+$/, '');
   const baseUrl = `${location.origin}${basePath}`;
-  const keys = openKeyHolder((...args) => fetch(...args));
+  const keys = openKeyHolder(async (...args) => {
+    const response = await fetch(...args);
+    noteServiceTime(response);
+    return response;
+  });
   return {
     publicUrl,
     basePath,

@@ -555,6 +555,22 @@ describe('the page', () => {
     expect(tab.faults).toEqual([]);
   });
 
+  itInBrowser('has the age of a check while it is open, also if the clock of the browser is wrong', async () => {
+    showcase.checks.set(pingCheck.testId, { ...pingCheck, createdAt: new Date().toISOString() });
+    await tab.atStart(`{
+      const { now } = Date;
+      window.aheadMs = 3_600_000;
+      Date.now = () => now() + aheadMs;
+    }`);
+    await open(`/c/${pingCheck.testId}`, 'probes agree');
+
+    expect(await textOf(tab.page, '.result-head .note')).not.toContain('hour');
+
+    await tab.page.evaluate('window.aheadMs += 7_200_000');
+    await untilTrue(tab.page, `document.querySelector('.result-head .note').innerText.includes('2 hours ago')`);
+    expect(tab.faults).toEqual([]);
+  });
+
   itInBrowser('loads what it shows when it is first seen, and says what it cannot have', async () => {
     let isRefused = true;
     showcase.reset({

@@ -2,6 +2,7 @@ import { endingWithStream } from '@vantage/client';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
+import { serviceNow } from '../clock/service-clock.ts';
 import { faultText } from '../faults.ts';
 import { Icon } from '../parts/icons.tsx';
 import { useRouter } from '../parts/router.tsx';
@@ -29,7 +30,7 @@ export function AgainButton({ check }: { readonly check: CheckData }): JSX.Eleme
       const { checkId } = await service.client.startCheck(followed, {
         signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
       });
-      remember({ id: checkId, type: check.type, host: check.host, at: new Date().toISOString(), request });
+      remember({ id: checkId, type: check.type, host: check.host, at: new Date(serviceNow()).toISOString(), request });
       go(
         `/c/${check.testId}/compare/${checkId}${check.request === undefined && restriction !== undefined ? '?options=default' : ''}`,
       );

@@ -2,6 +2,7 @@ import { endingWithStream, readTarget, type TargetFix, type TargetMistake } from
 import { useState } from 'preact/hooks';
 
 import type { FormDefinition } from '../../build/check-forms.ts';
+import { serviceNow } from '../clock/service-clock.ts';
 import { useRouter } from '../parts/router.tsx';
 import { remember } from '../recent.ts';
 import { formOf, forms } from './forms.ts';
@@ -152,7 +153,7 @@ function useStart(note: string | undefined): Start {
         id: checkId,
         type: form.type,
         host: request.host ?? host.trim(),
-        at: new Date().toISOString(),
+        at: new Date(serviceNow()).toISOString(),
         request,
       });
       go(`/c/${checkId}`);

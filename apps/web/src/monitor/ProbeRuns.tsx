@@ -1,7 +1,8 @@
 import type { Monitor } from '@vantage/contract';
 import type { JSX } from 'preact';
 
-import { ago, clockTime, duration, percent, placeOf, plural } from '../format.ts';
+import { Age } from '../clock/Age.tsx';
+import { clockTime, duration, percent, placeOf, plural } from '../format.ts';
 import { Section } from '../parts/section.tsx';
 import { Badge } from '../parts/tone.tsx';
 import { useProbes } from '../parts/use-probes.tsx';
@@ -72,7 +73,7 @@ function ProbeState({ at }: { readonly at: Monitor['probes'][string] | undefined
         <>
           <Badge tone={probeTones[at.state] ?? 'mute'}>{at.state}</Badge>
           <span class="note" title={clockTime(at.since)}>
-            since {ago(at.since, Date.now())}
+            since <Age of={at.since} />
           </span>
           {at.flapping ? <span class="reason">flapping</span> : null}
           {at.rtt === null ? null : <span class="note">{duration(at.rtt)}</span>}

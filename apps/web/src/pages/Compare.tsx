@@ -6,12 +6,13 @@ import { askedOf, sentBy } from '../check/asked.ts';
 import { headingClass, nameOfCheck } from '../check/name.ts';
 import type { CheckData } from '../check/use-check.ts';
 import { ConnectionNote } from '../check/ConnectionNote.tsx';
+import { Age } from '../clock/Age.tsx';
 import { ComparedFigures } from '../compare/ComparedFigures.tsx';
 import { ComparedPaths } from '../compare/ComparedPaths.tsx';
 import { ComparedPhases } from '../compare/ComparedPhases.tsx';
 import { Differences } from '../compare/Differences.tsx';
 import { useComparison, type Compared } from '../compare/use-comparison.ts';
-import { ago, clockTime } from '../format.ts';
+import { clockTime } from '../format.ts';
 import { Announce } from '../parts/announce.tsx';
 import { Link, useService } from '../parts/router.tsx';
 import { ToneMark, type Tone } from '../parts/tone.tsx';
@@ -121,7 +122,7 @@ function Which({ check, name }: { readonly check: CheckData; readonly name: stri
   const { testId, createdAt } = check;
   return (
     <span title={clockTime(createdAt)}>
-      <Link to={`/c/${testId}`}>{`${name} check`}</Link> {ago(createdAt, Date.now())}
+      <Link to={`/c/${testId}`}>{`${name} check`}</Link> <Age of={createdAt} />
     </span>
   );
 }

@@ -4,8 +4,9 @@ import { useEffect, useState } from 'preact/hooks';
 
 import { ConnectionNote } from '../check/ConnectionNote.tsx';
 import type { ConnectionProblem } from '../check/use-check.ts';
+import { Age } from '../clock/Age.tsx';
 import { faultText } from '../faults.ts';
-import { ago, clockTime } from '../format.ts';
+import { clockTime } from '../format.ts';
 import { agreementText, alarmText, nameOfMonitored, stateTones } from '../monitor/monitor-text.ts';
 import { sentenceOf } from '../monitor/monitor-sentence.ts';
 import { PathChanges } from '../monitor/PathChanges.tsx';
@@ -73,7 +74,7 @@ function Shown(props: {
           </span>
           {since === null ? null : (
             <span class="agree">
-              since {clockTime(since)} ({ago(since, Date.now())})
+              since {clockTime(since)} (<Age of={since} />)
             </span>
           )}
         </p>

@@ -2,7 +2,8 @@ import type { MonitorInList } from '@vantage/contract';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-import { ago, clockTime, compareNames, plural } from '../format.ts';
+import { Age } from '../clock/Age.tsx';
+import { clockTime, compareNames, plural } from '../format.ts';
 import { nameOfMonitored, probeTones, stateTones } from '../monitor/monitor-text.ts';
 import { sentenceOf } from '../monitor/monitor-sentence.ts';
 import { ListHead, Seek } from './list-page.tsx';
@@ -93,15 +94,17 @@ function MonitorCard(props: { readonly monitor: MonitorInList; readonly isOneOfM
         <Badge tone={stateTones[state] ?? 'mute'}>{state}</Badge>
         {since === null ? null : (
           <span class="note" title={clockTime(since)}>
-            since {ago(since, Date.now())}
+            since <Age of={since} />
           </span>
         )}
         {alarmSince === null || state === 'bad' ? null : (
-          <span class="note">alarm on since {ago(alarmSince, Date.now())}</span>
+          <span class="note">
+            alarm on since <Age of={alarmSince} />
+          </span>
         )}
         {(lastPathChangeAt ?? null) === null ? null : (
           <span class="note" title={clockTime(lastPathChangeAt)}>
-            path changed {ago(lastPathChangeAt!, Date.now())}
+            path changed <Age of={lastPathChangeAt!} />
           </span>
         )}
         <span class="note what">

@@ -2,7 +2,8 @@ import type { Agent, Probe } from '@vantage/contract';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-import { ago, compareNames, placeOf, plural } from '../format.ts';
+import { Age } from '../clock/Age.tsx';
+import { compareNames, placeOf, plural } from '../format.ts';
 import { ProbeMap } from '../map/ProbeMap.tsx';
 import { ListHead, Seek } from './list-page.tsx';
 import { useService } from '../parts/router.tsx';
@@ -110,7 +111,13 @@ function ProbeCard(props: {
         ))}
       </p>
       <footer class="note">
-        {probe.lastSeen === null ? 'never seen' : `seen ${ago(probe.lastSeen, Date.now())}`}
+        {probe.lastSeen === null ? (
+          'never seen'
+        ) : (
+          <>
+            seen <Age of={probe.lastSeen} />
+          </>
+        )}
         {load === null ? '' : ` · ${load.running} of ${load.capacity} jobs`}
         {probe.version === null ? '' : ` · ${probe.version}`}
         {agent === undefined ? '' : agentText(agent)}

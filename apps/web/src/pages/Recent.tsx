@@ -3,6 +3,8 @@ import { useEffect, useState } from 'preact/hooks';
 
 import type { Asked } from '../check/asked.ts';
 import { nameOfCheck } from '../check/name.ts';
+import { Age } from '../clock/Age.tsx';
+import { serviceNow } from '../clock/service-clock.ts';
 import { formOf } from '../form/forms.ts';
 import { queryOf, valuesOf } from '../form/values.ts';
 import { ago } from '../format.ts';
@@ -94,13 +96,15 @@ function RecentRow(props: {
           {details === '' ? null : <span class="note"> {details}</span>}
         </span>
         {verdict === undefined ? null : <span class="note">{verdict}</span>}
-        <span class="note when">{ago(at, Date.now())}</span>
+        <span class="note when">
+          <Age of={at} />
+        </span>
       </Link>
       {earlier === undefined ? null : (
         <Link
           to={`/c/${earlier.id}/compare/${id}`}
           class="quiet"
-          label={`Compare: ${kind} ${target} with the check before, ${ago(earlier.at, Date.now())}`}
+          label={`Compare: ${kind} ${target} with the check before, ${ago(earlier.at, serviceNow())}`}
         >
           Compare
         </Link>

@@ -6,9 +6,10 @@ import { AgainButton } from '../check/AgainButton.tsx';
 import { CopyBar } from '../check/CopyBar.tsx';
 import { headingClass, nameOfCheck } from '../check/name.ts';
 import type { CheckData } from '../check/use-check.ts';
+import { Age } from '../clock/Age.tsx';
 import { rowsOf, type Row } from '../filter/rows.ts';
 import { NO_FILTER, readView } from '../filter/view-state.ts';
-import { ago, clockTime, duration } from '../format.ts';
+import { clockTime, duration } from '../format.ts';
 import { RepeatButton } from './RepeatButton.tsx';
 
 /** The name of a check, its time, and what can be done with it. */
@@ -23,7 +24,7 @@ export function ResultHead(props: { readonly check: CheckData; readonly summary:
       </h1>
       <p class="note" title={clockTime(createdAt)}>
         {details === '' ? '' : `${details} · `}
-        {ago(createdAt, Date.now())}
+        <Age of={createdAt} />
         {check.status === 'completed' && completedAt !== null
           ? ` · took ${duration(Date.parse(completedAt) - Date.parse(createdAt))}`
           : ''}

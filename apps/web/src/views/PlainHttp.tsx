@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
 import type { CheckData } from '../check/use-check.ts';
+import { serviceNow } from '../clock/service-clock.ts';
 import { faultText } from '../faults.ts';
 import { useRouter } from '../parts/router.tsx';
 import { remember } from '../recent.ts';
@@ -30,7 +31,7 @@ export function PlainHttp({ check, url }: { readonly check: CheckData; readonly 
       const { checkId } = await service.client.startCheck(request, {
         signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
       });
-      remember({ id: checkId, type: 'http', host: url, at: new Date().toISOString(), request });
+      remember({ id: checkId, type: 'http', host: url, at: new Date(serviceNow()).toISOString(), request });
       go(`/c/${checkId}`);
     } catch (error) {
       setFault(faultText(error));
