@@ -366,6 +366,19 @@ describe('the page', () => {
     expect(tab.faults).toEqual([]);
   });
 
+  itInBrowser('has the state of the port in the row of a trace over TCP', async () => {
+    const { results } = tracerouteCheck;
+    showcase.checks.set(tracerouteCheck.testId, {
+      ...tracerouteCheck,
+      results: { 'fra-1': { ...results['fra-1'], protocol: 'tcp', state: 'closed' } },
+    });
+    await open(`/c/${tracerouteCheck.testId}`, 'fra-1');
+    await tab.page.click('.opener');
+
+    await untilTrue(tab.page, `document.querySelector('.details')?.innerText.includes('closed (RST)')`);
+    expect(tab.faults).toEqual([]);
+  });
+
   itInBrowser(
     'shows every fault of a certificate, and what else a browser would hold against the connection',
     async () => {

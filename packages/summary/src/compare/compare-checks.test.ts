@@ -215,6 +215,7 @@ describe('a comparison of two traces names', () => {
       rounds(20, 10),
       'unanswered 0 of 30 → 10 of 30 (33 %), by loss or a limit of answers',
     ],
+    ['a port that is closed', trace(path, { state: 'open' }), trace(path, { state: 'closed' }), 'port open → closed'],
     ['another DSCP of the packets', trace(path, { dscp: 0 }), trace(path, { dscp: 46 }), 'DSCP 0 → 46'],
   ])('%s, for certain on one and the same path', (_what, a, b, text) => {
     const { differences } = pair('traceroute', a, b).probes['fra-1']!;
@@ -224,6 +225,7 @@ describe('a comparison of two traces names', () => {
 
   it.each<[string, object, object]>([
     ['path MTU', balanced({ pathMtu: 1_500 }), balanced({ pathMtu: 1_400 })],
+    ['port', balanced({ state: 'open' }), balanced({ state: 'closed' })],
     [
       'median round trip',
       { ...balanced({}), ...trace(['198.51.100.1 1', '198.51.100.2/198.51.100.3 2 2', '203.0.113.1 9 9 9 9 9 9']) },

@@ -74,6 +74,9 @@ function FieldsOfType(props: { readonly type: string; readonly result: Result })
 function TraceDetails({ result }: { readonly result: FieldsOf<'traceroute'> }): JSX.Element {
   return (
     <>
+      {(result.state ?? null) === null ? null : (
+        <Facts facts={[['Port', result.state === 'closed' ? 'closed (RST)' : result.state]]} />
+      )}
       <HopTable hops={result.hops ?? []} dscp={result.dscp} />
       <StopNote {...result} />
       {result.multipath === undefined ? null : <AllPaths multipath={result.multipath} />}

@@ -16,12 +16,14 @@ import {
 type Traceroute = SparseResultOf<'traceroute'>;
 type Hops = NonNullable<Traceroute['hops']>;
 
-/** Differences of what the packets met on the path: its MTU, rewritten fields and DSCP. */
+/** Differences of what the packets met: the MTU of the path, rewritten fields, DSCP, and the state of a TCP port. */
 export function pathFieldDifferences(a: ProbeResult, b: ProbeResult): readonly Difference[] {
   const [ofA, ofB] = ofType<'traceroute'>([a, b]).map(({ result }) => result) as [Traceroute, Traceroute];
   const [hopsOfA, hopsOfB] = [ofA.hops ?? [], ofB.hops ?? []];
   const dscp = { subject: 'dscp', label: 'DSCP on the path' } as const;
   return [
+    // Without a state the target was not reached, which is a difference of outcomes.
+    ...differentValue({ subject: 'state', label: 'port' }, ofA.state ?? undefined, ofB.state ?? undefined),
     ...mtuDifferences(ofA, ofB),
     ...differentSet({ subject: 'rewritten', label: 'translated fields' }, rewrittenIn(hopsOfA), rewrittenIn(hopsOfB)),
     // Not compared if the checks requested different DSCPs: this alone explains a difference on the path.
