@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { findRedisServer, startRedisServer, type RedisServer } from '@vantage/redis-server';
 
+import { historyNow } from './history.ts';
 import { openWatched, watchOutages } from './outage-watch.ts';
 
 describe('the watch of outages', () => {
@@ -19,9 +20,9 @@ describe('the watch of outages', () => {
       () => runs,
     );
     await sleep(200);
-    const from = Date.now();
+    const from = historyNow();
     await spoil();
-    const to = Date.now();
+    const to = historyNow();
     const counted = watch.within(from, to);
     runs = false;
     await watch.stop();

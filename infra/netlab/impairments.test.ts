@@ -13,6 +13,9 @@ const itMeanwhile = itNeeding(missing, process.env['CI'], 'concurrent');
 const lab = missing === null ? await openTestLab() : undefined;
 afterAll(() => lab?.close());
 
+/** A host may set the clock of its virtual machines forward, by half a millisecond at once; time stamps of the kernel show it. */
+const LEAST_MS = DELAY_MS - 1;
+
 describe('over a link that does what is known to packets', () => {
   for (const { family, address } of families) {
     for (const { network, rows, fields } of truths) {
@@ -21,7 +24,7 @@ describe('over a link that does what is known to packets', () => {
 
         expect(outcome).toMatchObject({ result: 'success', pingCount: 5, clock: 'kernel', ...fields });
         expect(packetRows(outcome)).toEqual(rows);
-        expect(outcome.packets?.every(({ rtt, ttl }) => rtt === null || (rtt >= DELAY_MS && ttl === 63))).toBe(true);
+        expect(outcome.packets?.every(({ rtt, ttl }) => rtt === null || (rtt >= LEAST_MS && ttl === 63))).toBe(true);
       });
     }
 
@@ -73,7 +76,7 @@ describe('two hundred checks at once', () => {
 
       expect(outcome).toMatchObject({ result: 'success', pingCount: 5, ...fields });
       expect(packetRows(outcome)).toEqual(rows);
-      expect(outcome.packets?.[0]?.rtt).toBeGreaterThanOrEqual(DELAY_MS + held);
+      expect(outcome.packets?.[0]?.rtt).toBeGreaterThanOrEqual(LEAST_MS + held);
     }
     // With this many checks, one may have the ICMP identifier of the other program, which would take its replies for
     // duplicates.

@@ -35,16 +35,16 @@ async function examine(those: readonly Case[]): Promise<void> {
 }
 
 /**
- * True if all complaints are that an MTU is not known, and so not in the summary, nor in its verdict: on a busy machine
- * time ends before it is found, or packets seem lost. Such cases run again, up to `MOST_RUNS` times in all, without the
- * others.
+ * True if all complaints are that an MTU is not known, and so not in the summary, nor in its verdict, or that packets
+ * seem lost: on a busy machine time ends before it is found, and answers come after the wait for them. Such cases run
+ * again, up to `MOST_RUNS` times in all, without the others.
  */
 function isOfHaste(complaints: readonly Complaint[]): boolean {
-  const isUnknown = /: (?:(?:pathMtu|mtuBlackHole) is null|fullSize is undefined), in truth |^path_mtu_\w+$/;
-  const isOfUnknown = /^up, in truth degraded: /;
+  const isLate = /: (?:(?:pathMtu|mtuBlackHole) is null|fullSize is undefined|\d+ lost), in truth |^path_mtu_\w+$/;
+  const isOfLate = /^up, in truth degraded: /;
   return (
-    complaints.some(({ text }) => isUnknown.test(text)) &&
-    complaints.every(({ text }) => isUnknown.test(text) || isOfUnknown.test(text))
+    complaints.some(({ text }) => isLate.test(text)) &&
+    complaints.every(({ text }) => isLate.test(text) || isOfLate.test(text))
   );
 }
 
