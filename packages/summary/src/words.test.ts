@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { inCountry, listed, ms, percent } from './words.ts';
+import { inCountry, listed, ms, percent, shownApart } from './words.ts';
 
 describe('words', () => {
   it.each([
@@ -43,5 +43,15 @@ describe('words', () => {
 
   it('never call a loss none', () => {
     expect([percent(0.001), percent(0.5)]).toEqual(['1 %', '50 %']);
+  });
+
+  it('show long texts from where they differ, also from others that differ earlier', () => {
+    const start = 'x'.repeat(200);
+    const texts = [`${start}a1`, `${start}a2`, `${start}b1`, 'short'];
+    const shown = texts.map(shownApart(texts));
+
+    expect(new Set(shown).size).toBe(4);
+    expect(shown[0]).toMatch(/^…x+a1$/);
+    expect(shown[3]).toBe('short');
   });
 });

@@ -13,16 +13,23 @@ export function shown(text: string, maxCodePoints = 80): string {
 const KEPT = 20;
 
 /**
- * Escapes different texts for a sentence. If they are so long that they would look alike, their common start is left
- * out.
+ * Escapes different texts for a sentence. Of those that are so long that they would look alike, the start that a text
+ * has in common with another one is left out.
  */
 export function shownApart(texts: readonly string[], maxCodePoints = 80): (text: string) => string {
-  const [first = '', ...others] = new Set(texts);
-  const isApart = new Set(texts.map((text) => shown(text, maxCodePoints))).size === others.length + 1;
-  let common = 0;
-  while (common < first.length && others.every((other) => other[common] === first[common])) common++;
-  const from = isApart ? 0 : Math.max(0, common - KEPT);
-  return (text) => shown(`${from === 0 ? '' : '…'}${text.slice(from)}`, maxCodePoints);
+  const alike = Map.groupBy(new Set(texts), (text) => shown(text, maxCodePoints));
+  return (text) => {
+    const others = (alike.get(shown(text, maxCodePoints)) ?? []).filter((other) => other !== text);
+    const from = Math.max(0, ...others.map((other) => commonStart(text, other) - KEPT));
+    return shown(`${from === 0 ? '' : '…'}${[...text].slice(from).join('')}`, maxCodePoints);
+  };
+}
+
+/** Number of code points at the start that two texts have in common. */
+function commonStart(text: string, other: string): number {
+  const [own, others] = [[...text], [...other]];
+  const different = own.findIndex((character, index) => character !== others[index]);
+  return different === -1 ? own.length : different;
 }
 
 /** `a`, `a and b`, `a, b and c`; a long list is cut and ends with a count. */

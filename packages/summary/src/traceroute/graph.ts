@@ -19,8 +19,8 @@ interface Place {
 }
 
 /**
- * Merges paths. An address is one node in all paths (`nodeIds`). A hop without one is shared by two paths if it is of the same kind
- * (silent or private), with the same neighbouring addresses and the same position between them.
+ * Merges paths. An address is one node in all paths (`nodeIds`). A hop without one is shared by two paths if it is of the
+ * same kind (silent or private), with the same neighbouring addresses and the same position between them.
  *
  * @param others traces over the other family
  */

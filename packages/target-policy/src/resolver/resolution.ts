@@ -13,8 +13,8 @@ export interface Resolution {
 }
 
 /**
- * Wait for the AAAA answer after an A answer that will be used, or for that about A records after NXDOMAIN for AAAA. Some servers do not answer AAAA queries, which must not
- * use up the time of the check.
+ * Wait for the AAAA answer after an A answer that will be used, or for the A answer after NXDOMAIN for AAAA. Some servers
+ * do not answer AAAA queries, which must not use up the time of the check.
  */
 const LATE_AAAA_MS = 1_000;
 

@@ -125,7 +125,7 @@ function ofProbeItself(code: FailureCode, destination: string, icmp: string): Om
       : {
           code,
           source: 'probe',
-          message: `The probe’s next hop does not answer on its link: nothing was sent ${icmp}.`,
+          message: `The probe’s next hop does not answer on its link, so that packets were not sent ${icmp}.`,
         };
   }
   return { code, source: 'probe', message: `The probe’s own rules, such as its firewall, refuse the packet ${icmp}.` };

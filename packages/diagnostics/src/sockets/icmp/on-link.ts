@@ -9,7 +9,7 @@ const LINUX = { routes: '/proc/self/net', devices: '/sys/class/net' };
 
 /**
  * True if no router lies between the machine and an address, and both are neighbours on a link. The route with the
- * longest prefix decides: of the kernel, or else that which the address of an interface implies. Not by a default route
+ * longest prefix decides, of the kernel's and those that the addresses of interfaces imply. Not by a default route
  * without a router: behind it are hosts for which a router answers ARP.
  */
 export function isOnLink(address: string, { routes, devices } = LINUX): boolean {

@@ -505,6 +505,15 @@ describe('ping', () => {
     });
   });
 
+  it('is a success with loss where the next hop of the probe answers again', async () => {
+    const { outcome } = await pingOver(
+      (sent, number) => (number === 2 ? [refusal(sent, 3, 1, FAKE_SOURCES[4])] : [reply(sent, 3)]),
+      { count: 4 },
+    );
+
+    expect(outcome).toMatchObject({ result: 'success', error: null, pingCompleted: 3 });
+  });
+
   it('is a success with loss where a router refuses some packets', async () => {
     const { outcome } = await pingOver((sent, number) =>
       number === 1 ? [reply(sent, 3)] : [refusal(sent, 3, 1, '192.0.2.254')],

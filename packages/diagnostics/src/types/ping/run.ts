@@ -159,13 +159,13 @@ function silenceText({ corrupted }: Exchange, { ordinary }: Fields): string {
 const ALL_DAMAGED = 'Every reply that came in time was damaged, or of another length than what was sent.';
 
 /**
- * Why an answered exchange is no success: packets did not leave the probe, so that silence before them may be due to
- * its link, too. Null if all did.
+ * Why an answered exchange is no success: packets after the last answered one did not leave the probe, so that silence
+ * before them may be due to its link, too. Null if all did.
  */
 function unsentFailure({ packets }: Exchange, target: Target, context: DiagnosticContext<Ping>): Failure | null {
-  const isUnanswered = ({ replies }: SentPacket): boolean => replies.length === 0;
-  if (packets.every(isUnanswered)) return null;
-  const failures = failuresOf(packets.filter(isUnanswered), target, context);
+  const lastAnswered = packets.findLastIndex(({ replies }) => replies.length > 0);
+  if (lastAnswered === -1) return null;
+  const failures = failuresOf(packets.slice(lastAnswered + 1), target, context);
   return failures.find(({ source }) => source === 'probe') ?? null;
 }
 

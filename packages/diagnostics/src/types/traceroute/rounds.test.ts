@@ -70,6 +70,21 @@ describe('rounds of a traceroute', () => {
     expect(outcome.reached).toBe(true);
   });
 
+  it('are no error of a probe whose next hop answers again', async () => {
+    let full = 0;
+    const { outcome } = await traceOver(
+      path(3, (sent) => {
+        if (sent.ttl < 3 || sent.packet.length >= 200) return undefined;
+        full += 1;
+        if (full === 5) return [unreachable(sent, 1, FAKE_SOURCES[4])];
+        return full > 10 ? [] : undefined;
+      }),
+      { rounds: 12 },
+    );
+
+    expect(outcome).toMatchObject({ result: 'success', reached: true });
+  });
+
   it.each([
     ['are interrupted if the probe has another address since then', 'udp', '192.0.2.2', 'probe_interrupted', 'error'],
     ['of echo requests go on from another address over IPv4', 'icmp', '192.0.2.2', null, 'success'],

@@ -22,7 +22,7 @@ export function pathFieldDifferences(a: ProbeResult, b: ProbeResult): readonly D
   const [hopsOfA, hopsOfB] = [ofA.hops ?? [], ofB.hops ?? []];
   const dscp = { subject: 'dscp', label: 'DSCP on the path' } as const;
   return [
-    // Without a state the target was not reached, which is a difference of outcomes.
+    // Two states alone are compared: without one the target was not reached over TCP, or did not say which it is.
     ...differentValue({ subject: 'state', label: 'port' }, ofA.state ?? undefined, ofB.state ?? undefined),
     ...mtuDifferences(ofA, ofB),
     ...differentSet({ subject: 'rewritten', label: 'translated fields' }, rewrittenIn(hopsOfA), rewrittenIn(hopsOfB)),

@@ -24,19 +24,22 @@ export async function noteNewAddress(
   { source, isBound, caughtUp }: OwnAddress,
   signal: AbortSignal,
 ): Promise<void> {
-  if (!isBound || trace.failure !== null || isAnsweredLast(trace)) return;
+  const isAnswered = trace.views.every(({ atEnd }) => atEnd.at(-1)?.answer?.kind === 'target');
+  if (!isBound || trace.failure !== null || isAnswered) return;
   const now = await unlessAborted(caughtUp(), signal).catch(() => null);
   if (now === null || now === source) return;
   trace.failure = interrupted('The probe’s own address to the target changed during the trace.');
 }
 
 /**
- * Ends a trace whose target ceased to answer because packets do not leave the probe any more: its next hop does not
- * answer. A target that answered none is reported by these errors anyway.
+ * Ends a trace whose target ceased to answer on all flows because packets do not leave the probe any more: its next hop
+ * does not answer.
  */
 export function noteUnsent(trace: Trace, { destination, protocol }: Asked): void {
-  if (trace.failure !== null || isAnsweredLast(trace)) return;
-  const errors = trace.packets.flatMap(({ answer }) => (answer?.error ? { ...answer, error: answer.error } : []));
+  const lastAnswered = trace.packets.findLastIndex(({ answer }) => answer?.kind === 'target');
+  if (trace.failure !== null || lastAnswered === -1) return;
+  const later = trace.packets.slice(lastAnswered + 1);
+  const errors = later.flatMap(({ answer }) => (answer?.error ? { ...answer, error: answer.error } : []));
   const own = errors.findLast((answer) => isOfProbe(answer));
   if (own === undefined) return;
   const failure = icmpFailure(
@@ -47,9 +50,4 @@ export function noteUnsent(trace: Trace, { destination, protocol }: Asked): void
     protocol === 'icmp' ? 'icmp' : 'udp',
   );
   if (failure.source === 'probe' && failure.code === 'host_unreachable') trace.failure = failure;
-}
-
-/** True if the target answered the last packet of each flow to its hop. */
-function isAnsweredLast({ views }: Trace): boolean {
-  return views.every(({ atEnd }) => atEnd.at(-1)?.answer?.kind === 'target');
 }
