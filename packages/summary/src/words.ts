@@ -21,13 +21,13 @@ export function shownApart(texts: readonly string[], maxCodePoints = 80): (text:
   return (text) => {
     const others = (alike.get(shown(text, maxCodePoints)) ?? []).filter((other) => other !== text);
     const from = Math.max(0, ...others.map((other) => commonStart(text, other) - KEPT));
-    return shown(`${from === 0 ? '' : '…'}${[...text].slice(from).join('')}`, maxCodePoints);
+    return shown(`${from === 0 ? '' : '…'}${Array.from(text).slice(from).join('')}`, maxCodePoints);
   };
 }
 
 /** Number of code points at the start that two texts have in common. */
 function commonStart(text: string, other: string): number {
-  const [own, others] = [[...text], [...other]];
+  const [own, others] = [Array.from(text), Array.from(other)];
   const different = own.findIndex((character, index) => character !== others[index]);
   return different === -1 ? own.length : different;
 }

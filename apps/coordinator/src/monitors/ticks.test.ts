@@ -89,7 +89,7 @@ describe('the ticks of a monitor', () => {
       const failure = { ...success('no'), result: 'failure', error: refused };
       const answering = setInterval(
         // One may be under way when the test ends, with its connection.
-        () => PROBES.forEach((probe) => answerJobs(probe, fails ? failure : undefined).catch(() => undefined)),
+        () => PROBES.forEach((probe) => void answerJobs(probe, fails ? failure : undefined).catch(() => undefined)),
         20,
       );
       try {
@@ -204,7 +204,7 @@ describe('the ticks of a monitor', () => {
       await putMonitor(redis, 'web', web(places), Date.now());
       await putMonitor(redis, 'away', web({ locations: ['rack-7', 'JP'] }), Date.now());
       const answering = setInterval(
-        () => [...PROBES, 'rack-1'].forEach((probe) => answerJobs(probe).catch(() => undefined)),
+        () => [...PROBES, 'rack-1'].forEach((probe) => void answerJobs(probe).catch(() => undefined)),
         20,
       );
       try {
@@ -323,7 +323,7 @@ describe('the ticks of a monitor', () => {
       await putMonitor(bed.redis, 'web', web(), Date.now());
       let answer: object | undefined = { ...success('no'), result: 'failure', error: refused };
       const answering = setInterval(
-        () => PROBES.forEach((probe) => answerJobs(probe, answer).catch(() => undefined)),
+        () => PROBES.forEach((probe) => void answerJobs(probe, answer).catch(() => undefined)),
         20,
       );
       try {
@@ -334,7 +334,7 @@ describe('the ticks of a monitor', () => {
         const afterwards = await bed.core.monitors.read('web');
         answer = undefined;
         const resuming = setInterval(
-          () => PROBES.forEach((probe) => answerJobs(probe, answer).catch(() => undefined)),
+          () => PROBES.forEach((probe) => void answerJobs(probe, answer).catch(() => undefined)),
           20,
         );
         const good = await readWhen('web', ({ state }) => state === 'ok').finally(() => clearInterval(resuming));
