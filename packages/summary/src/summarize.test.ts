@@ -1154,7 +1154,7 @@ describe('different answers of dns', () => {
 
     const [text] = findings.flatMap((one) => (one.code === 'dns_answers_differ' ? [one.text] : []));
     expect(text).toContain(
-      `: …${'x'.repeat(20)} | y old (2 probes), …${'x'.repeat(20)} (lon-1) and …${'x'.repeat(20)} | y new (par-1).`,
+      `: …${'x'.repeat(15)} | y old (2 probes), …${'x'.repeat(15)} | y new (par-1) and …${'x'.repeat(20)} (lon-1).`,
     );
   });
 });
