@@ -18,12 +18,15 @@ export function isFinalRefusal(error: unknown): boolean {
   return error instanceof ProblemError && error.status < 500 && ![408, 425, 429].includes(error.status);
 }
 
+/** Longest delay before a retry: a proxy may ask for an hour, and the service is back after a minute. */
+const LONGEST_DELAY_MS = 60_000;
+
 /**
- * Delay before a retry in milliseconds, from `Retry-After`.
+ * Delay before a retry in milliseconds, from `Retry-After`, at most a minute.
  *
  * @param leastMs minimum, also used without the header
  */
 export function retryAfterMs(error: unknown, leastMs: number): number {
   const asked = error instanceof ProblemError ? (error.retryAfterSeconds ?? 0) : 0;
-  return Math.max(leastMs, asked * 1000);
+  return Math.max(leastMs, Math.min(asked * 1000, LONGEST_DELAY_MS));
 }

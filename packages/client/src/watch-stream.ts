@@ -71,7 +71,9 @@ export async function* watchStream<Event>(
     if (failure === NOTHING_MORE) return;
     if (progress.isHeard) [failures, waitedMs] = [0, 0];
     if (waitedMs >= giveUpAfterMs) throw failure ?? new Error('The event stream ends again and again.');
-    const nextMs = Math.min(waitMs(failure, failures, progress.retryMs), giveUpAfterMs - waitedMs);
+    // Also without a limit: a proxy may ask for an hour.
+    const longestMs = Math.min(GIVE_UP_AFTER_MS, giveUpAfterMs - waitedMs);
+    const nextMs = Math.min(waitMs(failure, failures, progress.retryMs), longestMs);
     waitedMs += nextMs;
     // An orderly end is not a lost connection.
     if (failure !== undefined) onConnection?.({ failure, waitMs: nextMs });

@@ -30,7 +30,10 @@ export function useComparison(client: Client, a: string, b: string): ComparisonS
     load(client, [a, b], { signal: ended.signal, onProblem }).then(
       (compared) => setState({ kind: 'shown', compared }),
       (error: unknown) => {
-        if (!ended.signal.aborted) setState({ kind: 'failed', message: faultText(error) });
+        if (ended.signal.aborted) return;
+        // The other check may still be read again and again.
+        ended.abort();
+        setState({ kind: 'failed', message: faultText(error) });
       },
     );
     return () => ended.abort();
