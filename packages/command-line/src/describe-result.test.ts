@@ -44,6 +44,7 @@ describe('a result in one line', () => {
     [{ pathMtu: 1_400 }, 'MTU 1400'],
     [{ pathMtu: 1_500 }, 'MTU 1500 or more'],
     [{ state: 'closed' }, 'its port is closed (RST)'],
+    [{ state: 'closed', port: 80 }, 'port 80 is closed (RST)'],
     [{ loop: { start: 3, length: 1 } }, 'one router answers for every hop from 3 on'],
     [{ loop: { start: 3, length: 2 } }, 'goes in a circle from hop 3'],
   ] as const)('tells no more of a path than was seen: %j', (result, line) => {

@@ -223,6 +223,12 @@ describe('a comparison of two traces names', () => {
     expect(differences.map((one) => [one.text, one.certain])).toEqual([[text, true]]);
   });
 
+  it('no state of two different ports', () => {
+    const [a, b] = [trace(path, { state: 'open', port: 443 }), trace(path, { state: 'closed', port: 80 })];
+
+    expect(pair('traceroute', a, b).probes['fra-1']!.differences).toEqual([]);
+  });
+
   it.each<[string, object, object]>([
     ['path MTU', balanced({ pathMtu: 1_500 }), balanced({ pathMtu: 1_400 })],
     ['port', balanced({ state: 'open' }), balanced({ state: 'closed' })],

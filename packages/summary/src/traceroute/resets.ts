@@ -21,6 +21,8 @@ export function findResets(traces: readonly Trace[]): readonly FindingDraft[] {
     alone.length === 0
       ? ''
       : ` No echo request of ${naming(probeResults(alone))} was answered: a firewall, and not the target, may be the end of the path.`;
-  const text = `Resets (RST) answer the SYNs of ${naming(probeResults(closed))}: the port is closed, or a firewall refuses connections in the name of the target.${doubt}`;
+  const port = closed.flatMap(({ probeResult: { result } }) => result.port ?? []).at(0);
+  const where = port === undefined ? '' : ` to port ${port}`;
+  const text = `Resets (RST) answer the SYNs of ${naming(probeResults(closed))}${where}: the port is closed, or a firewall refuses connections in the name of the target.${doubt}`;
   return [buildFinding('port_closed', 'info', probeResults(closed), text)];
 }

@@ -136,7 +136,7 @@ describe('a path that is known in part', () => {
 describe('a trace whose SYNs are reset', () => {
   const reset = (echo: { sent: number; received: number }): ReturnType<typeof summaryOf> =>
     summaryOf('traceroute', {
-      'fra-1': trace([access(1), '203.0.113.1 9 9 9'], { protocol: 'tcp', state: 'closed', echo }),
+      'fra-1': trace([access(1), '203.0.113.1 9 9 9'], { protocol: 'tcp', port: 80, state: 'closed', echo }),
     });
 
   it('reaches the target, or a firewall in its name if nothing else answers', () => {
@@ -145,7 +145,7 @@ describe('a trace whose SYNs are reset', () => {
     expect(summary.verdict).toBe('up');
     expect(summary.headline).toMatch(/^example\.com, or a firewall in its name, is reached from the one probe asked/);
     expect(summary.findings.map(({ code, text }) => `${code}: ${text}`)).toEqual([
-      'port_closed: Resets (RST) answer the SYNs of fra-1: the port is closed, or a firewall refuses connections in the name of the target. No echo request of fra-1 was answered: a firewall, and not the target, may be the end of the path.',
+      'port_closed: Resets (RST) answer the SYNs of fra-1 to port 80: the port is closed, or a firewall refuses connections in the name of the target. No echo request of fra-1 was answered: a firewall, and not the target, may be the end of the path.',
     ]);
   });
 

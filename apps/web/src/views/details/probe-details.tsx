@@ -75,7 +75,9 @@ function TraceDetails({ result }: { readonly result: FieldsOf<'traceroute'> }): 
   return (
     <>
       {(result.state ?? null) === null ? null : (
-        <Facts facts={[['Port', result.state === 'closed' ? 'closed (RST)' : result.state]]} />
+        <Facts
+          facts={[[`Port ${result.port ?? ''}`.trim(), result.state === 'closed' ? 'closed (RST)' : result.state]]}
+        />
       )}
       <HopTable hops={result.hops ?? []} dscp={result.dscp} />
       <StopNote {...result} />

@@ -104,6 +104,12 @@ export const traceroute = defineCheckType({
     fullTtl: nullable(fullTtlSchema),
     echo: nullable(echoSchema),
     protocol: Type.Enum(['icmp', 'udp', 'tcp'], { description: 'What was sent.' }),
+    port: Type.Integer({
+      minimum: 1,
+      maximum: 65_535,
+      description:
+        'Port that the packets went to; absent for icmp, while the trace runs, and in results of older probes.',
+    }),
     ...headerResults,
     ...mtuResults,
     ...spacedResults,

@@ -14,7 +14,11 @@ export const description: Description<typeof traceroute> = {
     told(others.rounds === undefined ? null : silenceOf(unansweredRounds({ hops, ...others }))),
     told(others.roundsEnded, () => 'ended because no client followed it'),
     reached === true ? told(rt, ms) : undefined,
-    told(others.state, (state) => `its port is ${state}${state === 'closed' ? ' (RST)' : ''}`),
+    told(
+      others.state,
+      (state) =>
+        `${told(others.port, (port) => `port ${port}`) ?? 'its port'} is ${state}${state === 'closed' ? ' (RST)' : ''}`,
+    ),
     reached === false && (echo?.received ?? 0) > 0
       ? `the target answers ${protocol === 'icmp' ? 'other ' : ''}echo requests`
       : undefined,

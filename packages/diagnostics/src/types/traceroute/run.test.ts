@@ -260,7 +260,7 @@ describe('traceroute', () => {
       { protocol: 'tcp' },
     );
 
-    expect(outcome).toMatchObject({ result: 'success', reached: true, state });
+    expect(outcome).toMatchObject({ result: 'success', reached: true, state, port: 80 });
   });
 
   it('knows no state of a port that acknowledges SYNs without its own, as for another connection', async () => {

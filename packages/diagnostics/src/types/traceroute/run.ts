@@ -113,10 +113,13 @@ function progressFields(trace: Trace, limits: TraceLimits): Partial<Outcome<Trac
 
 /**
  * Result fields for options that agents of earlier releases ignore: their presence shows that the options were applied.
+ * And the port, also if it is that of the protocol.
  */
-function askedFields({ firstHop, size, dscp, sourcePort }: TracerouteParams['options']): Partial<Outcome<Traceroute>> {
+function askedFields(options: TracerouteParams['options']): Partial<Outcome<Traceroute>> {
+  const { protocol, firstHop, size, dscp, sourcePort } = options;
+  const port = protocol === 'icmp' ? undefined : portOf(options);
   return Object.fromEntries(
-    Object.entries({ firstHop, size, dscp, sourcePort }).filter(([, value]) => value !== undefined),
+    Object.entries({ port, firstHop, size, dscp, sourcePort }).filter(([, value]) => value !== undefined),
   );
 }
 

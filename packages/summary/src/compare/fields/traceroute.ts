@@ -22,8 +22,10 @@ export function pathFieldDifferences(a: ProbeResult, b: ProbeResult): readonly D
   const [hopsOfA, hopsOfB] = [ofA.hops ?? [], ofB.hops ?? []];
   const dscp = { subject: 'dscp', label: 'DSCP on the path' } as const;
   return [
-    // Two states alone are compared: without one the target was not reached over TCP, or did not say which it is.
-    ...differentValue({ subject: 'state', label: 'port' }, ofA.state ?? undefined, ofB.state ?? undefined),
+    // Two states of one port alone are compared: without one the target was not reached over TCP, or did not say which it is.
+    ...(ofA.port === ofB.port
+      ? differentValue({ subject: 'state', label: 'port' }, ofA.state ?? undefined, ofB.state ?? undefined)
+      : []),
     ...mtuDifferences(ofA, ofB),
     ...differentSet({ subject: 'rewritten', label: 'translated fields' }, rewrittenIn(hopsOfA), rewrittenIn(hopsOfB)),
     // Not compared if the checks requested different DSCPs: this alone explains a difference on the path.
