@@ -102,13 +102,13 @@ describe('a service that is watched', () => {
     await service.stop();
     const spans = collector.spans();
     const named = (name: string) => spans.find((span) => span.name === name);
-    const path = ['POST /check', 'create check', 'enqueue tcp', 'run tcp', 'show result'].map(named);
+    const path = ['POST /check', 'create check', 'enqueue tcp', 'run tcp', 'commit result'].map(named);
     expect(path.map((span) => span?.name)).toEqual([
       'POST /check',
       'create check',
       'enqueue tcp',
       'run tcp',
-      'show result',
+      'commit result',
     ]);
     expect(new Set(path.map((span) => span?.traceId)).size).toBe(1);
     expect(path.slice(1).map((span) => span?.parentSpanId)).toEqual(path.slice(0, -1).map((span) => span?.spanId));

@@ -58,7 +58,7 @@ export const heartbeatSchema = Type.Object({
   degraded: Type.Array(Type.String({ maxLength: 256 }), { maxItems: 16 }),
   load: Type.Object(loadFields),
   /**
-   * Jobs taken since the start: an agent with free places, waiting jobs and an unchanged count seems stuck. Absent in
+   * Jobs taken since the start: an agent with free slots, waiting jobs and an unchanged count seems stuck. Absent in
    * earlier releases.
    */
   taken: Type.Optional(Type.Integer({ minimum: 0 })),

@@ -75,7 +75,9 @@ function tell({ redis, clock, tracing, metrics }: CommitDependencies, final: Fin
       'vantage.check.type': type,
       'vantage.result': result,
     };
-    tracing.start('show result', { kind: 'consumer', traceparent, startedAtMs: Date.now() - tookMs, attributes }).end();
+    tracing
+      .start('commit result', { kind: 'consumer', traceparent, startedAtMs: Date.now() - tookMs, attributes })
+      .end();
   }
   if (metrics === undefined) return;
   clock.now(redis).then(

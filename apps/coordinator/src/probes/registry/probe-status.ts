@@ -56,7 +56,7 @@ export function statusOf(probe: KnownProbe): Pick<Probe, 'status' | 'reason'> {
   }
   const back = probe.justBack === true ? ['It was offline and has come back a moment ago.'] : [];
   const reasons = heartbeat.draining ? ['It is shutting down and takes no new work.'] : [];
-  if (probe.takesNoJobs === true) reasons.push('It takes no jobs: they wait in its queue though it has free places.');
+  if (probe.takesNoJobs === true) reasons.push('It takes no jobs: they wait in its queue though it has free slots.');
   if (fault !== undefined) reasons.push(fault);
   if (storeFault !== undefined) reasons.push(storeFault);
   reasons.push(...back, ...heartbeat.degraded);
