@@ -15,7 +15,7 @@ export interface Call {
 /** Asks coordinators over HTTP as a client would, and writes each answer into the history. */
 export interface Callers {
   readonly ask: (coordinator: Coordinator, call: Call) => Promise<Answer>;
-  /** Sends a request whose response the function reads; the answer is recorded when the function has ended. */
+  /** Sends a request and passes the response to `read`; records the answer when `read` has settled. */
   readonly open: (
     coordinator: Coordinator,
     call: Call,

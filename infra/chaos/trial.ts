@@ -26,8 +26,8 @@ const mayBeSkipped =
 const main = fileURLToPath(new URL('main.ts', import.meta.url));
 
 /**
- * Injects each fault of a store once, briefly, in a separate network namespace if possible. A rolling restart has a
- * separate test.
+ * Runs every fault for this kind of store once, with shortened phases, and expects that no guarantee is broken. A
+ * rolling restart has a separate test.
  *
  * @param shard `1/2` for the first of two halves
  */

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 
 /**
- * Suites that took 8 seconds or more on two cores when this list was written, at most three tenths of it CPU time of all
- * their processes: the longest first. `infra/jest/runner.mjs` runs them next to the others.
+ * Suites that take 8 s or longer on two cores and use the CPU for at most 30 % of that time, longest first.
+ * `infra/jest/runner.mjs` runs them in workers in addition to `maxWorkers`.
  */
 const WAITING = [
   'infra/netlab/service/alarm.test.ts',

@@ -41,11 +41,10 @@ export const importRules: readonly ImportRule[] = [
   },
   {
     modules: ['bullmq'],
-    message: 'Queues belong to the coordinator’s checks and webhooks, and to the worker of the agents’ loop.',
+    message: 'Queues belong to the coordinator’s checks and webhooks.',
     except: [
       'apps/coordinator/src/checks/**',
       'apps/coordinator/src/monitors/webhooks/**',
-      'packages/agent-loop/src/worker*.ts',
       'infra/audit/**',
       'infra/bench/**',
     ],

@@ -1,4 +1,4 @@
-/** Modules computed by the build; `forms.ts`, `opened-options.ts` and `world-map.ts` add the types. */
+/** Modules computed by the build; the files that import them add the types. */
 declare module 'virtual:*' {
   export const value: unknown;
 }

@@ -32,7 +32,7 @@ export interface ShowcaseAnswer {
 }
 
 export interface ShowcaseOptions extends ShowcaseState {
-  /** Path of the base URL: empty, or `/net`. */
+  /** Path prefix of the base URL, such as `/net`; empty by default. */
   readonly basePath?: string;
   readonly port?: number;
 }

@@ -21,7 +21,7 @@ export interface Servers {
   readonly stop: () => Promise<void>;
 }
 
-/** The URL of a file over a path, by name or by address. */
+/** URL of a test file on the server behind `path`; `host` is its DNS name by default, or an address. */
 export function urlOf(path: Path, file: FileName, host = hostOf(path)): string {
   return `https://${host}:${ports.https}/${fileOf(file)}`;
 }

@@ -52,8 +52,8 @@ export interface Lengths {
   readonly trySeconds: number;
   readonly holdSeconds: number;
   /**
-   * Duration of a measurement of idle agents: a multiple of ten seconds, because a coordinator reads all probes without
-   * jobs every ten seconds, within a short time.
+   * Duration of a measurement of idle agents: a multiple of 10 s, the interval at which a coordinator reads all idle
+   * probes in one burst, so that every measurement contains equally many bursts.
    */
   readonly idleSeconds: number;
 }

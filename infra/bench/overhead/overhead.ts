@@ -147,7 +147,10 @@ interface Spent {
   readonly comparison: string;
 }
 
-/** Redis commands per run by name, idle ones included, rare ones omitted, most frequent first. */
+/**
+ * Redis commands per run by name, those sent while idle included, most frequent first; commands below 0.05 per run are
+ * omitted.
+ */
 function byName(counts: ReadonlyMap<string, number>, runs: number): string {
   const spent = [...counts].map(([name, count]) => [name, count / runs] as const).filter(([, each]) => each >= 0.05);
   return spent

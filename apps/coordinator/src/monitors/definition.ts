@@ -41,7 +41,7 @@ export type DefinitionReading =
 export const MONITOR_NAME = '{name}';
 
 /**
- * Validates a name and a request; errors have pointers into the request.
+ * Validates a name and a request. The path of an error is a JSON pointer into the request, or `MONITOR_NAME`.
  *
  * @param allow additional networks that the key of the monitor may measure
  */

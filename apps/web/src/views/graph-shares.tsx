@@ -26,8 +26,8 @@ interface ShareProps {
 }
 
 /**
- * A share of the links of the graph. It is drawn again only if the graph or the pointer has changed, not when another
- * share is added.
+ * A batch of the graph’s edges, memoised: it renders again only if the drawing or the hovered node changes, not when
+ * another batch is added.
  */
 export function Edges(props: ShareProps & { readonly edges: readonly Paths['edges'][number][] }): JSX.Element {
   const { edges, drawing, looked } = props;
@@ -65,7 +65,7 @@ interface NodesProps extends ShareProps {
   readonly onChoose: (probe: string) => void;
 }
 
-/** A share of the nodes of the graph, drawn again only if the graph or the pointer has changed. */
+/** A batch of the graph’s nodes, memoised like `Edges`. */
 export function Nodes(props: NodesProps): JSX.Element {
   const { nodes, drawing, looked, lookAt, onChoose } = props;
   return useMemo(

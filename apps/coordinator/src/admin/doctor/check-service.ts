@@ -122,7 +122,7 @@ async function gatewayFault(url: string, origin: string): Promise<GatewayFault |
   socket.on('message', (data: Buffer) => {
     const challenge = challengeIn(data.toString());
     if (challenge === undefined) return resolve('it sends no challenge');
-    // Coordinators of release 0.1.0 do not name theirs.
+    // Challenges of release 0.1.0 have no `origin`.
     const { origin: expected = origin } = challenge;
     if (expected === origin) return settle(undefined);
     resolve(`a coordinator there has ${expected} as its PUBLIC_URL and refuses them (bad-signature)`, true);

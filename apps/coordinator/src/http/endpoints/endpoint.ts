@@ -23,7 +23,10 @@ export interface Endpoint {
    * load balancers read: their links and configurations have parameters of others, which are ignored.
    */
   readonly parameters?: readonly string[] | undefined;
-  /** Runs before the handler: counts the request, unless the handler does so. */
+  /**
+   * Runs before the handler: counts the request, unless the handler does so, and may begin work whose result the handler
+   * takes from `response.locals`.
+   */
   readonly limit?: Limit | undefined;
   /** Counts a request with a refused key; `limit` by default. */
   readonly countRefused?: Limit | undefined;

@@ -41,9 +41,10 @@ function hopOf(a: Trace, b: Trace, hop: number): Hop {
 }
 
 /**
- * Probability that chance alone gives the two searches different routers at these hops, multiplied by the number of
- * sets of ways. Assumes that only the first flow was sent to every hop, and that all others differ from hop to hop. The
- * hop with the fewest routers bounds the number of ways, each set of which might have been seen.
+ * Bound of the probability that chance alone gives the two searches disjoint sets of routers at these hops: Fisher’s
+ * exact test for one set of routers, times the number of sets, 2^ways (union bound). The hop with the fewest routers
+ * bounds the number of ways. Assumes that only the first flow was sent to every hop, and that all others differ from
+ * hop to hop.
  */
 function chanceOfRun(run: readonly Hop[], flows: readonly [number, number]): number {
   const passing = (index: 0 | 1): number =>

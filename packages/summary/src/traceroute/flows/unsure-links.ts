@@ -2,8 +2,8 @@ import { circleOfFlow } from './circling-flows.ts';
 import type { Step, Trace, Way } from '../trace.ts';
 
 /**
- * Number of further packets of flows at hops with several routers, each answered by the same router as the first one of
- * its flow, that prove that balancers choose per flow.
+ * Repeated answers (beyond the first per flow and hop) that prove per-flow balancing, if all come from the router that
+ * answered the flow first; counted at hops with several routers.
  */
 const REPEATS = 6;
 

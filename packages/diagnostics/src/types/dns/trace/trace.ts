@@ -39,7 +39,7 @@ export interface Traced extends AskedResolver {
 
 /** Limit of the delegations: a longer series indicates broken zones, or an attempt to waste the probe's packets. */
 const MAX_DELEGATIONS = 16;
-/** Limit of the servers that are queried per zone: as many as that of the root and large zones have. */
+/** Limit of servers queried per zone: 13, the number of servers of the root zone. */
 const MAX_SERVERS_PER_ZONE = 13;
 /** Servers of a zone that are waited for as long as for any; each further one for its first wait alone. */
 const PATIENT_SERVERS = 4;

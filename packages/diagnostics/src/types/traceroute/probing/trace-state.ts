@@ -98,7 +98,10 @@ export function questionAt(trace: Trace, stalled: ReadonlySet<number>, maxPacket
 
 /** What decides, in addition to the trace, when the next step of its loop is due. */
 export interface LoopState {
-  /** Flows that were without a recent answer at some time. */
+  /**
+   * Flows that once had no end when the loop had made no progress for `STALL_MS` and had nothing else to send; only
+   * these get full-TTL packets. Never removed.
+   */
   readonly stalled: Set<number>;
   /** When a packet was last sent or answered. */
   progressMs: number;

@@ -41,7 +41,10 @@ export function endOf(own: readonly TracePacket[], limits: Limits, packets: read
   return { ...found, end: nearer ?? found.end, reached, lastExpired, routerAt };
 }
 
-/** A router that refuses some packets and forwards others does not end the path. */
+/**
+ * TTL at which a refusal ends the flow’s path; null if a packet with an equal or higher TTL expired at a router, which
+ * shows that the refusing router forwards some packets.
+ */
 function refusedAt(packet: TracePacket, lastExpired: number): number | null {
   return packet.answer?.kind === 'refused' && packet.ttl > lastExpired && !isFull(packet) ? packet.ttl : null;
 }

@@ -14,7 +14,7 @@ export interface TargetHop {
  */
 const FRESH_ROUNDS = 2;
 
-/** What the rounds so far show of the distance of the target. */
+/** Distance of the target according to the rounds so far. */
 export interface TargetHops {
   readonly hops: readonly TargetHop[];
   /**
@@ -24,7 +24,7 @@ export interface TargetHops {
   readonly now: number | null;
 }
 
-/** What the packets of the first round show. */
+/** Flow state from the packets of the first round only. */
 export function viewFirstRound(packets: readonly TracePacket[], limits: TraceLimits): FlowView {
   const own = packets.filter(({ round }) => round === undefined);
   return viewFlows(own, 1, limits, new Set())[0]!;
