@@ -2,7 +2,10 @@ import type { Socket } from 'node:net';
 
 import type { ReceiveWindow } from '../sockets/receive-window.ts';
 
-/** Receive window with which a connection begins. It must be small at once: Linux takes no advertised window back. */
+/**
+ * Receive window with which a connection begins. It must be small from the start: Linux never shrinks an advertised
+ * window.
+ */
 const FIRST_WINDOW_BYTES = 64 * 1024;
 /** Overhead of a body: TLS records, chunk sizes, trailers. */
 const OVERHEAD_BYTES = 8 * 1024;

@@ -11,8 +11,9 @@ interface Answered<Answer extends AnswerRecord> {
 }
 
 /**
- * The records of an answer section that are of the requested name, or of a name that its aliases lead to: others, which
- * a server may send along, answer nothing. All of them from an agent that does not report the requested name.
+ * The records of an answer section that are of the requested name, or of a name that its aliases lead to: other
+ * records, which a server may add, do not answer the question. All records if the agent does not report the requested
+ * name.
  */
 export function answeringRecords<Answer extends AnswerRecord>(result: Answered<Answer>): readonly Answer[] {
   const { queryName, canonicalName, answers = [] } = result;

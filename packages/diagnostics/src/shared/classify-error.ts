@@ -107,8 +107,8 @@ function verdictOf(code: string, thrown: unknown): ErrorMeaning | undefined {
 }
 
 /**
- * Meaning of an OpenSSL error after the handshake. The message for a code that is not in the table quotes the name of
- * the alert or fault. Undefined for a code that does not begin with `ERR_SSL_`.
+ * Meaning of an OpenSSL error after a completed handshake. The message for a code that is not in the table quotes the
+ * name of the alert or fault. Undefined for a code that does not begin with `ERR_SSL_`.
  */
 function laterTlsVerdict(code: string): ErrorMeaning | undefined {
   const known = lookUp(laterTlsVerdicts, code);

@@ -28,8 +28,7 @@ export const NEGOTIATES_AGAIN =
 export const headersTooLarge = target('http_headers_too_large', 'The head of the answer is larger than a check reads.');
 
 /**
- * This verdict applies to EADDRNOTAVAIL over IPv4 too: Linux reports a missing IPv4 address as ENETUNREACH, so the
- * ports are used up.
+ * Used for EADDRNOTAVAIL over IPv4 too: Linux reports a missing IPv4 address as ENETUNREACH, so the ports are used up.
  */
 export const noPortLeft = probe('probe_busy', 'The probe has no local port left.');
 

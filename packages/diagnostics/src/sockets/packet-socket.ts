@@ -1,8 +1,8 @@
 import type { Family } from '@vantage/contract';
 
 /**
- * The seam to raw sockets: the packet process implements it for the agent, a fake implements it in tests. A diagnostic
- * sees packets and times, never descriptors.
+ * Interface to raw sockets: implemented by the packet process for the agent, and by a fake in tests. A diagnostic sees
+ * packets and times, never descriptors.
  */
 export interface PacketSockets {
   /**

@@ -44,7 +44,9 @@ export function createPacketSockets(options: PacketProcessOptions = {}): PacketP
   const sockets = new OpenSockets(options);
   const { link } = sockets;
 
-  /** Acts again if the packet process ended meanwhile: its loss does not mean that the probe has no raw sockets. */
+  /**
+   * Repeats an action if the packet process ended during it: its end does not mean that the probe has no raw sockets.
+   */
   const twice = async <T>(act: () => Promise<T>): Promise<T> => {
     try {
       return await act();

@@ -16,7 +16,10 @@ const PATIENCE_TURNS = 14;
 /** Duration of each of these timers. */
 const TURN_MS = 50;
 
-/** A page that tries many ways out of a browser. An attempt that throws does not prevent the next. */
+/**
+ * HTML of a page that tries to bypass the proxy by every API that opens connections. An attempt that throws does not
+ * prevent the next.
+ */
 export function canaryPage({ web, datagrams, donePath }: CanaryTargets): string {
   return `<!doctype html>
 <html><head><title>canary</title>

@@ -72,7 +72,8 @@ function faulty(reason: string): SelfTestFault {
 }
 
 /**
- * Number of the page's requests that the proxy refused, after a pause: the last may arrive after the page has finished.
+ * Number of requests of the page that the proxy refused, counted after a pause: the last one may arrive after the page
+ * has finished.
  */
 async function attemptsOf(proxy: FilteringProxy): Promise<number> {
   await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));

@@ -43,8 +43,8 @@ export async function loadPage(page: Page, traffic: PageTraffic, url: URL, leftM
 }
 
 /**
- * Makes `neverDrawn` of a page. A document that cannot be decoded from its first bytes is never drawn, and capturing it
- * never ends.
+ * Creates `neverDrawn` for a page. A document that cannot be decoded from its first bytes is never drawn, and capturing
+ * it never ends.
  */
 function undrawn(page: Page): () => Promise<never> {
   const isUndecodable = new Promise<void>((resolve) => {

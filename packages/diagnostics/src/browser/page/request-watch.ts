@@ -8,7 +8,7 @@ export interface RequestWatch {
    */
   readonly inFlight: () => number;
   /**
-   * Number until now of requests that the content can depend on, and of WebSockets and EventSources up to
+   * Number of requests sent so far that the content can depend on, plus WebSockets and EventSources up to
    * `MAX_CHANNELS`.
    */
   readonly sent: () => number;
@@ -39,7 +39,7 @@ const notShown = new Set(['cspviolationreport', 'eventsource', 'media', 'ping', 
 /** Traffic of a page that its requests do not show. */
 export interface PageTraffic {
   readonly receivedBytes: () => number;
-  /** WebSockets opened until now. */
+  /** WebSockets opened so far. */
   readonly webSockets: () => number;
 }
 

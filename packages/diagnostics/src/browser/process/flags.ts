@@ -28,7 +28,7 @@ export function browserFlags({
   );
 }
 
-/** Flags that leave the browser no way but the proxy. */
+/** Flags that leave the browser no connections except those to the proxy. */
 function isolationFlags(proxyPort: number): readonly string[] {
   return [
     `--proxy-server=http://127.0.0.1:${proxyPort}`,

@@ -27,7 +27,7 @@ unset NODE_CHANNEL_FD NODE_CHANNEL_SERIALIZATION_MODE
 exec ${CHANNEL_DESCRIPTOR}>&-
 exec "$@"`;
 
-// The parent is also polled, because the end of a killed agent was once missed.
+// `connected` is also polled: if the agent is killed, `disconnect` may be missed.
 const openListener = `const server = require('node:net').createServer();
 server.listen(${NAMESPACE_PROXY_PORT}, '127.0.0.1', () => process.send('listener', server));
 process.once('disconnect', () => process.exit(0));

@@ -34,7 +34,7 @@ const CONNECT_TIMEOUT_MS = 8_000;
 /** Time for each address but the last; the kernel sends a lost SYN again after one second. */
 const NEXT_AFTER_MS = 2_500;
 
-/** Admits, connects and counts for one screenshot. */
+/** Admission, connections and accounting of one screenshot. */
 export interface Ledger {
   /** Connects to an admitted address; null on failure, whose reason `failureFor` returns unless the signal aborted. */
   readonly connect: (host: string, port: number) => Promise<Socket | null>;

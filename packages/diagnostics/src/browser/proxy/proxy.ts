@@ -30,7 +30,7 @@ export interface ProxyOptions {
   readonly listener?: Listener | undefined;
 }
 
-/** The only way of a browser to the network: HTTP/1.1 requests and CONNECT, each connection admitted and pinned. */
+/** A browser’s only access to the network: an HTTP/1.1 proxy with CONNECT that admits and pins each connection. */
 export interface FilteringProxy {
   /** Port on 127.0.0.1. */
   readonly port: number;

@@ -3,7 +3,7 @@ import { flags, frameTypes, type Http2Frame } from './frames.ts';
 import type { Fields } from './head.ts';
 import { hpackDecoder } from './hpack.ts';
 
-/** Maximum frames of a head, many more than `MAX_HEAD_BYTES` need: it bounds empty ones. */
+/** Maximum number of frames per header block, more than `MAX_HEAD_BYTES` needs: it bounds empty frames. */
 const MAX_CONTINUATIONS = 64;
 
 export type ReadBlock =

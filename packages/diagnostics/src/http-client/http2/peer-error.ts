@@ -1,6 +1,6 @@
 import { STREAM } from './frame-faults.ts';
 
-/** The error that the peer gave for its end of a stream or of the connection. */
+/** The error with which the peer ended a stream (RST_STREAM) or the connection (GOAWAY). */
 export interface PeerError {
   readonly frame: 'RST_STREAM' | 'GOAWAY';
   readonly code: number;

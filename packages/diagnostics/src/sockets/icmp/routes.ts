@@ -5,7 +5,7 @@ export interface Route {
   readonly network: Uint8Array;
   /** Length of the prefix. */
   readonly bits: number;
-  /** Of routes to one network that with the lowest metric applies. */
+  /** Among routes to one network, the one with the lowest metric applies. */
   readonly metric: number;
   readonly hasRouter: boolean;
   readonly device: string;
@@ -14,7 +14,7 @@ export interface Route {
 /** Flags of routes (`linux/route.h`). */
 const [RTF_GATEWAY, RTF_REJECT] = [0x2, 0x200];
 
-/** Larger tables, as of a router with the routes of the Internet, are not read: that would take seconds. */
+/** Larger tables, such as a full BGP table, are not read: that would take seconds. */
 const MAX_BYTES = 128 * 1_024;
 
 /**

@@ -166,7 +166,7 @@ function ancillary(view: DataView): Ancillary {
 
 /**
  * The kernel's timestamps are wall-clock time; the age of a timestamp is subtracted from the monotonic clock. Without a
- * plausible one the present time counts.
+ * plausible timestamp, the present time is used.
  */
 function arrival(stamp: WallTime | undefined, libc: Libc): { readonly receivedMs: number; readonly clock: Clock } {
   const { nowMs, wall } = bothClocks(libc);

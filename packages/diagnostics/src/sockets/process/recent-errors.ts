@@ -5,7 +5,10 @@ export interface RecentErrors<T> {
   readonly since: (owner: string, milliseconds: number) => readonly T[];
 }
 
-/** Age from which an error is discarded when the next one arrives: a check asks soon after its packet. */
+/**
+ * Errors older than this are discarded when the next one arrives: a check recalls errors soon after it has sent its
+ * packet.
+ */
 const KEPT_MS = 10_000;
 /** Limit of the number of stored errors: more of them are a flood. */
 const MAX_KEPT = 256;

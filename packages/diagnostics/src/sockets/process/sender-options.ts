@@ -18,8 +18,8 @@ const LINUX = {
 } as const;
 
 /**
- * Prepares a socket that only sends: the least receive buffer, and PMTUDISC_PROBE, which never fragments and never
- * trusts a remembered path MTU, so that each packet meets the path itself.
+ * Prepares a socket that only sends: the least receive buffer, and PMTUDISC_PROBE, which never fragments and ignores
+ * the kernel’s cached path MTU, so that each packet tests the path itself.
  */
 export function prepareSender(sender: rawSocket.RawSocket, family: Family): void {
   sender.setOption(LINUX.SOL_SOCKET, LINUX.SO_RCVBUF, 1);

@@ -50,8 +50,8 @@ export async function askInTurn(
 }
 
 /**
- * True if nothing came. A resolver that sends something else in place of the answer does not wait for the name’s
- * servers.
+ * True if no datagram arrived. A resolver that sends a mismatched datagram is not waiting for the name servers of the
+ * name.
  */
 function isSilent({ failure, mismatched = 0 }: AskedResolver): boolean {
   return failure?.code === 'timed_out' && failure.phase === 'response' && mismatched === 0;

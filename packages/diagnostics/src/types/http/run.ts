@@ -133,7 +133,9 @@ function bytesOf(text: string | undefined): Uint8Array | undefined {
   return text === undefined ? undefined : Buffer.from(text);
 }
 
-/** Content-Length (RFC 9110 section 8.6): 0 is stated for a method that usually has a body, and left out for others. */
+/**
+ * Content-Length (RFC 9110 section 8.6): for a request without a body, 0 is sent only if the method usually has one.
+ */
 function lengthOf(rules: RequestRules | undefined): readonly (readonly [string, string])[] {
   const { method = 'GET', body } = rules ?? {};
   const isSent = body !== undefined || ['POST', 'PUT', 'PATCH'].includes(method);

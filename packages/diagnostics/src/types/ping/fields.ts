@@ -71,7 +71,7 @@ function packetRows(packet: SentPacket, target: Target, context: DiagnosticConte
   }
   return [answer, ...duplicates].map((reply, index) => ({
     seq,
-    // The time is not negative, as the limited resolution of the clock could make it.
+    // The difference may be slightly negative, because the resolution of the clocks is limited.
     rtt: roundMs(Math.max(0, reply.receivedMs - sentMs)),
     ttl: reply.hopLimit,
     from: shownAddress(reply.from, target, context),

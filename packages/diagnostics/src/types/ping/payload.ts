@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto';
 
-/** Size of the random bytes that distinguish our replies from those to another program with the same identifier. */
+/**
+ * Size of the random bytes that distinguish replies to this check from those to another program with the same
+ * identifier.
+ */
 const COOKIE_BYTES = 16;
 
 /**

@@ -63,7 +63,7 @@ export async function runPing(params: ParamsOf<Ping>, context: DiagnosticContext
   }
 }
 
-/** ICMP errors that the size or TTL of packets explains: they say enough about packets that do not fit. */
+/** ICMP errors that the size or TTL of the packets explains: after one, no ordinary packets are needed. */
 const UNFIT: ReadonlySet<string> = new Set(['packet_too_big', 'time_exceeded']);
 
 /**
@@ -92,7 +92,7 @@ async function pingOrdinarily(
       ttl: ORDINARY.ttl,
       dscp: undefined,
       payload: pingPayload(ORDINARY.size, context.attribution.payloadTag),
-      // A late answer to the packets before is none to these.
+      // Further sequence numbers: a late reply to an earlier packet is no reply to one of these.
       firstSequence: onWire(plan, plan.count + 1),
       budgetMs,
     },
@@ -138,7 +138,10 @@ function outcome(state: Exchange, target: Target, fields: Fields, context: Diagn
   return { result: error === TOO_LATE ? 'timeout' : outcomeOf(error), error, ...fields };
 }
 
-/** Why no packet counts: not for the silence of the target. */
+/**
+ * The failure of a check in which no packet counts, because the probe stalled or too little time was left: it says
+ * nothing about the target.
+ */
 function uncounted({ packetsLeftOut }: Fields): Failure {
   return packetsLeftOut === undefined ? TOO_LATE : interrupted(STOOD_STILL);
 }
@@ -159,8 +162,8 @@ function silenceText({ corrupted }: Exchange, { ordinary }: Fields): string {
 const ALL_DAMAGED = 'Every reply that came in time was damaged, or of another length than what was sent.';
 
 /**
- * Why an answered exchange is no success: packets after the last answered one did not leave the probe, so that silence
- * before them may be due to its link, too. Null if all did.
+ * Why a session with replies is no success: packets after the last answered one did not leave the probe, so that
+ * silence before them may be due to its link, too. Null if all did.
  */
 function unsentFailure({ packets }: Exchange, target: Target, context: DiagnosticContext<Ping>): Failure | null {
   const lastAnswered = packets.findLastIndex(({ replies }) => replies.length > 0);

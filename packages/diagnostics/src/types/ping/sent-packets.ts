@@ -69,7 +69,7 @@ export interface Exchange {
   corrupted: number;
   /** True if packets were not sent because no client followed the check any more. */
   isAbandoned: boolean;
-  /** The failure that ended the exchange before its time; null if it ran to its end. */
+  /** The failure that ended the session early; null if it was complete. */
   failure: Failure | null;
 }
 

@@ -104,7 +104,7 @@ function outcome(target: Target, port: number, attempts: readonly Attempt[]): Ou
     return { result: 'success', rt: open.rt, error: null, state: 'open', icmp: refused?.icmp ?? null, ...common };
   }
 
-  // An attempt with an answer decides, before a silent one.
+  // An attempt with an answer takes precedence over a silent one.
   const telling = attempts.find(({ row }) => row.error?.code !== 'timed_out') ?? attempts[0];
   const error = telling?.row.error ?? timedOut('connect');
   const result = outcomeOf(error);

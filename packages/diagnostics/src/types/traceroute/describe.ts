@@ -64,7 +64,7 @@ function fullSizeOf({ fullSize, protocol = 'icmp', mtuBlackHole }: Sizes): strin
   return `${packets} of ${fullSize.bytes} bytes ${fullSize.arrives ? 'arrive' : 'vanish'}`;
 }
 
-/** Text about loss in the groups of packets; null without loss, and if no groups were sent. */
+/** Text about loss in the packet groups after the trace (`sendSpaced`); null without loss, and if none were sent. */
 function spacedLoss(spaced: ResultFieldsOf<typeof traceroute>['spaced']): string | null {
   if (spaced === undefined || spaced.received >= spaced.sent) return null;
   return `${spaced.sent - spaced.received} of ${spaced.sent} packets in groups without an answer`;

@@ -53,8 +53,8 @@ interface RoundsResult {
 }
 
 /**
- * Number of packets at the end of the target's row without an answer; a router may have refused them. 0 if no row is
- * the target's, and if half or more may have got an answer after 4 s, which is no silence.
+ * Number of packets in a row, up to the last one to the target, that were not answered; a router may have refused them.
+ * 0 if no row is the target's, and if half or more may have got an answer after 4 s, which is no silence.
  */
 export function unansweredRounds({ hops = [], resolvedIp: target, targetHops }: RoundsResult): number {
   const last = targetHops?.at(-1);

@@ -113,7 +113,7 @@ function progressFields(trace: Trace, limits: TraceLimits): Partial<Outcome<Trac
 
 /**
  * Result fields for options that agents of earlier releases ignore: their presence shows that the options were applied.
- * And the port, also if it is that of the protocol.
+ * Also the port, even if it is the protocol’s default.
  */
 function askedFields(options: TracerouteParams['options']): Partial<Outcome<Traceroute>> {
   const { protocol, firstHop, size, dscp, sourcePort } = options;

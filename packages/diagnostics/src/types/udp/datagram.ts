@@ -8,7 +8,7 @@ import type { IcmpNotice } from '../../shared/icmp-contract.ts';
 import { unsentFailure } from '../../sockets/unsent.ts';
 import { watchIcmp, type HeardIcmp, type IcmpContext, type IcmpWatch } from '../../sockets/icmp/icmp-watch.ts';
 
-/** What became of a datagram: an answer, or why there is none. */
+/** Outcome of a datagram: an answer, or the failure. */
 export type Heard =
   | { readonly kind: 'answer'; readonly bytes: Uint8Array; readonly rtMs: number }
   /** `notice` is the ICMP error that caused the failure, if known. */

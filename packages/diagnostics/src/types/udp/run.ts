@@ -157,7 +157,7 @@ function outcome(target: Target, sent: Fields, attempts: readonly Attempt[]): Ou
   return { result, rt: null, error: failure, ...common, ...nothing, state, icmp };
 }
 
-/** The kernel drops answers from other ports and addresses, which nothing ties to the datagram. */
+/** Answers from other ports and addresses are dropped by the kernel: the socket is connected. */
 const NO_ANSWER =
   'Nothing came back from the port: it is open and silent, answers from another port (as TFTP does) or address, is filtered, or is closed and the ICMP error did not come.';
 

@@ -132,7 +132,10 @@ export function parseRecordType(text: string): ParsedRecordType {
   return { ok: true, recordType: { code, name: recordTypeName(code) } };
 }
 
-/** The nearest name; else a name of two letters that `name` has swapped, or MX, NS or DS if it has one letter more. */
+/**
+ * The record type that a misspelt name is taken for: the nearest by `nearestWord`; else one with the two letters
+ * swapped, or MX, NS or DS with one letter too many.
+ */
 function meantBy(name: string): string | undefined {
   const names = Object.keys(codes);
   const swapped = name.length === 2 ? `${name[1]}${name[0]}` : undefined;

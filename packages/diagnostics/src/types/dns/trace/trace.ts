@@ -41,7 +41,7 @@ export interface Traced extends AskedResolver {
 const MAX_DELEGATIONS = 16;
 /** Limit of servers queried per zone: 13, the number of servers of the root zone. */
 const MAX_SERVERS_PER_ZONE = 13;
-/** Servers of a zone that are waited for as long as for any; each further one for its first wait alone. */
+/** Number of servers per zone that get all transmissions (`waitsMs`); further servers get only the first. */
 const PATIENT_SERVERS = 4;
 const MAX_ROWS = 20;
 

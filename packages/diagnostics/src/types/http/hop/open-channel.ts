@@ -28,7 +28,7 @@ export interface Channel {
   readonly failure: null;
 }
 
-/** How a connection becomes one that a request may be sent over. */
+/** How to turn a TCP connection into a channel for a request. */
 export interface ChannelOptions {
   readonly version: 'auto' | '1.1' | '2';
   readonly groups: Groups;

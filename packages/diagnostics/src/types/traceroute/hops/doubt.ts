@@ -4,8 +4,7 @@ import { TOGETHER_MS } from '../options/spaced-results.ts';
 import { FULL_TTL } from '../result-fields.ts';
 
 /**
- * From this number of unanswered packets on, at hops where routers answered others, loss is suspected at the target
- * too.
+ * Number of unanswered packets, at hops where routers answered others, from which loss is suspected at the target too.
  */
 const DOUBTED_ON_WAY = 3;
 

@@ -16,7 +16,7 @@ export function stopReasonOf(flow: number, { views, packets, isCut }: Trace, max
 
 const order: readonly StopReason[] = ['completed', 'unreachable', 'loop', 'hop_limit', 'gap_limit', 'deadline'];
 
-/** The first of these reasons by `order`; null without flows. */
+/** The reason that comes first in `order`; null without flows. */
 export function furthest(reasons: readonly StopReason[]): StopReason | null {
   return order.find((reason) => reasons.includes(reason)) ?? null;
 }

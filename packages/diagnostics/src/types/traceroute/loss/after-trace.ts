@@ -35,7 +35,7 @@ export async function fieldsAfter(
   const sizes = await sizeFields(trace, mtu, flows, { options, spent: spaced?.sent ?? 0 }, packets, context);
   const sent = trace.packets.length + (mtu.echo()?.sent ?? 0) + (spaced?.sent ?? 0);
   const isSilent = isAsked && isUnanswered(trace, options.protocol, target) && (mtu.echo()?.received ?? 0) === 0;
-  // As many packets again may have gone to a filter of the port.
+  // `demoteFilter` may have sent another `ECHO_REQUESTS` packets.
   const hasRoom = options.mostPackets - sent >= ECHO_REQUESTS + ORDINARY_ECHO.count;
   const ordinary =
     isSilent && hasRoom && isExtraordinary(options)

@@ -15,8 +15,8 @@ const EVERY_MS = 1_100;
 /** Time between two single SYNs, which together count as a group. */
 const SYN_EVERY_MS = EVERY_MS / 2;
 /**
- * Time before the first group if the target answered less than half of the packets: it may rate-limit its answers to
- * all probes together.
+ * Wait before the first group if the target answered less than half of the packets: it may apply one rate limit to all
+ * probes together, whose traces then have time to end.
  */
 const AFTER_OTHERS_MS = 7_000;
 const [MIN_WAIT_MS, MAX_WAIT_MS, WAIT_RTTS] = [2_000, 4_000, 3] as const;
@@ -82,7 +82,7 @@ function pairsOf<T>(all: readonly T[]): T[][] {
   return all.flatMap((_, index) => (index % 2 === 0 ? [all.slice(index, index + 2)] : []));
 }
 
-/** An answer of a service behind a UDP port does not show which datagram it answers. */
+/** The answer of a UDP service does not reveal which datagram it answers. */
 function hasNoNumbers({ protocol }: SpacedFlows, { answer }: Asked): boolean {
   return protocol === 'udp' && answer?.error === null;
 }

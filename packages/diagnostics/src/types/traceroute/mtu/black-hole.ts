@@ -53,8 +53,8 @@ export async function narrow(
   { answered, vanished }: Bracket,
   stopsAtRefusal: boolean,
 ): Promise<(Bracket & { readonly refusal?: TooBig }) | Inconclusive> {
-  // Lost packets by size. The initial upper size starts at two, the number that ends the search; after a router's
-  // refusal only one may have been lost, and the proof decides.
+  // Lost packets by size; two end the search at that size. The initial upper size starts at two, although after a
+  // router's refusal only one may have been lost: the proof decides.
   const losses = new Map([[vanished, 2]]);
   let [low, high] = [answered, vanished];
   for (let isFirst = true; isFirst || high - low > 1 || losses.get(high)! < 2; isFirst = false) {

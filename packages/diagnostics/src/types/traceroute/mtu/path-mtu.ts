@@ -65,8 +65,8 @@ export interface EchoCount {
 }
 
 /**
- * Finds the MTU of a path with echo requests that no router may fragment: after a small one if `isAsking`, first of
- * `FIRST_BYTES`, then of the MTU that each refusing router reports (RFC 1191, RFC 8201), else of the next plateau.
+ * Finds the MTU of a path with echo requests that no router may fragment: after a small one if `isAsking`, first with
+ * `FIRST_BYTES`, then with the MTU that each refusing router reports (RFC 1191, RFC 8201), else of the next plateau.
  * Packets above the MTU of the probe’s own link are not sent, so that MTU is found byte by byte. A reported MTU is kept
  * even if the target answers no echo requests. If large packets vanish (a black hole), the search looks for the
  * smallest size that vanishes, also if a router refuses packets as too big.

@@ -68,7 +68,7 @@ export interface SizedPacket {
   readonly address: string;
   /** Size with the IP header. */
   readonly bytes: number;
-  /** Interprets a received packet as the answer to this one; undefined if it does not answer it. */
+  /** Interprets a received packet as the answer to this packet; undefined if it is none. */
   readonly answerIn: (received: ReceivedPacket) => Answer | undefined;
 }
 

@@ -5,7 +5,7 @@ import type { Survey } from './survey.ts';
 import { isByPacket, type Vertex } from './vertex.ts';
 import { SAMPLES_AFTER_CLOUD } from './wanted/needs.ts';
 
-/** Ratio of refused packets to passing flows from which on the next hops of a router are in doubt. */
+/** Ratio of refused packets to passing flows from which the successors of a router are in doubt. */
 const MOST_REFUSED = 2;
 
 /**
@@ -47,14 +47,14 @@ function doubtfulIn(survey: Survey, isUnclear: (vertex: Vertex) => boolean): Rea
   return new Set([...doubtful, ...cutOff]);
 }
 
-/** Number of flows that are known to have come to a vertex over known ones. */
+/** Number of flows that are known to have reached a vertex through one of its known predecessors. */
 function flowsTo(vertex: Vertex): number {
   return [...vertex.parents].reduce((sum, { next }) => sum + (next.get(vertex) ?? 0), 0);
 }
 
 /**
- * Returns whether a router refused so many more packets than flows passed it that it may have further next hops, or
- * choose them per packet.
+ * Returns whether a router refused so many more packets than flows passed it that it may have further successors, or
+ * balance per packet.
  */
 function unclearIn({ slots }: Survey): (vertex: Vertex) => boolean {
   const packets = [...slots.values()].flatMap((own) => [...own.values()].flatMap((slot) => slot.packets));

@@ -1,7 +1,7 @@
 import type { TracePacket } from '../probing/trace.ts';
 import type { Slot } from './slots/slots.ts';
 
-/** Number of unanswered packets of a slot after which a silent router is suspected there. */
+/** Number of unanswered packets of a slot (a flow at a TTL) after which a silent router is suspected there. */
 const TRIES = 3;
 /**
  * Number of further unanswered packets that prove a silent router, each followed by an answered packet to the control.
@@ -13,7 +13,7 @@ const MOST_TRIES = 8;
 const MOST_WRONG = 2;
 /** Time within which a packet to the control must follow, milliseconds. */
 const CONTROL_MS = 500;
-/** Number of suspected slots that are probed at once: so few that their controls leave with them. */
+/** Number of suspected slots that are probed at once: so few that their control packets are sent in the same burst. */
 const TESTS = 8;
 
 /** A suspected slot to be probed again, and an answered one as its control. */
@@ -56,7 +56,7 @@ export function doubtsOf(
   const controls = answered.flatMap(({ packets }) => packets.filter(({ answer }) => answer !== null));
   const suspected = silent.filter(({ packets }) => packets.length >= TRIES);
   const others = silent.filter((slot) => !suspected.includes(slot));
-  // If nothing behind the vertex was answered, three of its slots tell as much as all.
+  // If nothing behind the vertex was answered, three of its slots suffice.
   const fresh = own.length > 0 ? others : others.slice(0, Math.max(0, TRIES - suspected.length));
   if (suspected.some((slot) => proofsOf(slot, controls, quiet) >= PROOFS)) {
     return suspected.length >= TRIES ? NONE : { doubtful: new Set(others), fresh, tests: [] };

@@ -10,7 +10,7 @@ export interface GraphNode {
   /** What was seen there: an address that answered, an answer that ends the path (`isEnd`), or `SILENT`. */
   readonly seen: string;
   ttl: number;
-  /** How it chooses among its next hops; null if at most one is known, or if it is behind a per-packet balancer. */
+  /** How it balances among its successors; null if at most one is known, or if it is behind a per-packet balancer. */
   balances: BalancerKind | null;
   /** True for a router that refuses the packets of all flows beyond its own hop. */
   isRefusing: boolean;
@@ -107,7 +107,7 @@ function noteNodes(nodes: Map<string, GraphNode>, vertex: Vertex, keys: readonly
   }
 }
 
-/** True for the end of paths at the router of this address, which refuses their packets. */
+/** True for the end of paths at the router with this address because it refuses their packets. */
 function isRefusalOf({ kind, seen }: Vertex, address: string): boolean {
   const [one] = seen;
   return kind === 'end' && !isOfTarget(one!) && addressIn(one!) === address;

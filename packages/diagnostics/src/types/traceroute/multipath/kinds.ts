@@ -8,16 +8,16 @@ const BITS_IF_PACKETWISE = 12;
 /** Repeats of a flow past one router before new flows are probed. */
 const EARLY_REPEATS = 2;
 /**
- * A vertex past which the answers to one flow changed this often counts as choosing per packet. A route that changes
- * during the search changes the answers to each flow once.
+ * Changes between the answers to one flow behind a vertex from which it counts as a per-packet balancer. A route change
+ * during the search changes the answers to each flow only once.
  */
 const CHANGES = 2;
-/** Packets to a per-packet balancer itself: a second router there would be missed in one of 2^15 cases. */
+/** Packets to a per-packet balancer itself: a second router at its hop would be missed in one of 2^15 cases. */
 const PACKETS_AT_OWN_HOP = 16;
 
 export type BalancerKind = 'flow' | 'packet' | 'unknown';
 
-/** How a vertex with several next hops chooses among them. */
+/** How a vertex balances among its successors. */
 export function kindOfBalancer(vertex: Vertex): BalancerKind {
   if (vertex.isPacketwise) return vertex.changes >= CHANGES ? 'packet' : 'unknown';
   return vertex.repeats + consistentBeyond(vertex) >= wantedRepeats(vertex, BITS) ? 'flow' : 'unknown';
@@ -89,7 +89,7 @@ function wantedRepeats({ seenNext }: Vertex, bits: number): number {
   return Math.ceil(bits / Math.log2(Math.max(2, seenNext.size)));
 }
 
-/** True if two of the next vertices share at least two vertices to which they lead. */
+/** True if two of the successors share at least two successors. */
 function hasCrossedLinks({ next }: Vertex): boolean {
   const sets = [...next.keys()].map(({ seenNext }) => new Set(seenNext.keys())).filter(({ size }) => size > 1);
   return sets.some((one, index) =>
@@ -98,7 +98,7 @@ function hasCrossedLinks({ next }: Vertex): boolean {
 }
 
 /**
- * Number of flows past the next vertices that continued like the first flow there; 0 unless each next vertex leads to a
+ * Number of flows behind the successors that continued like the first flow there; 0 unless each successor leads to a
  * different vertex.
  */
 function consistentBeyond({ next }: Vertex): number {

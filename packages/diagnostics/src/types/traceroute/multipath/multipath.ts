@@ -92,7 +92,7 @@ function pathOf(
   const path: (number | null)[] = [];
   for (let ttl = 1; ttl <= lastTtl && !hasEnded(flow, ttl); ttl += 1) {
     const node = index.get(keyAt(flow, ttl) ?? '') ?? null;
-    // This flow has passed the node before; only flows on a longer path are at the node here.
+    // This flow passed the node at a lower TTL; at this TTL only flows on a longer path pass it.
     if (node !== null && path.includes(node) && slots.get(flow)?.has(ttl) !== true) break;
     path.push(node);
   }

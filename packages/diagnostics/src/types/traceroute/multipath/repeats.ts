@@ -2,7 +2,8 @@ import { answersIn, isEnd, type Slots } from './slots/slots.ts';
 
 /**
  * For each address that answers at two hops of one path, the later hops: two routers may share an address, or one may
- * also answer for the next hop. From the later hop the path goes on differently; on a circle it would repeat itself.
+ * also answer for the next hop. Behind the later hop the path continues with other routers than behind the earlier one;
+ * in a routing loop it would repeat.
  */
 export type Repeats = ReadonlyMap<string, ReadonlySet<number>>;
 

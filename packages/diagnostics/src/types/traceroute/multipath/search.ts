@@ -136,7 +136,7 @@ class Search {
     this.stopTimer = readFirstTimer(() => this.step(true), Math.max(leastRestMs(this.clock), Math.ceil(restMs)));
   }
 
-  /** Opens the flows that the packets need, then continues. */
+  /** Opens the new flows that these packets belong to, then continues. */
   private openFor(asks: readonly Ask[]): void {
     const { flows, open } = this.plan;
     const missing = Math.max(...asks.map(({ flow }) => flow + 1)) - flows.length;

@@ -28,7 +28,7 @@ export function soleAt(
   return [...allBefore].every((one) => vertex.parents.has(one)) ? vertex : undefined;
 }
 
-/** True for a flow that is probed no further after a long silence which not all flows meet. */
+/** True for a flow that is not probed further, because it ran into a long silence that not all flows share. */
 function isLostBefore(own: ReadonlyMap<number, Vertex>, ttl: number, soles: readonly (Vertex | undefined)[]): boolean {
   return [...own].some(([at, vertex]) => at < ttl && vertex.silence >= GAP_LIMIT && soles[at] !== vertex);
 }

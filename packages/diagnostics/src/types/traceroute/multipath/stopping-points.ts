@@ -1,18 +1,18 @@
-/** Accepted probability of missing a next hop of a node that balances evenly. */
+/** Accepted probability of missing a successor of a vertex that balances evenly. */
 export const RISK = 0.05;
 /**
- * Accepted probability of missing a next hop of a node with more than two: lower, because the search could also have
- * stopped wrongly at each smaller number.
+ * Accepted probability of missing a successor of a vertex with more than two: lower, because the search could also have
+ * stopped too early at each smaller number.
  */
 export const RISK_OF_MANY = 0.025;
 
-/** Maximum next hops of one node; no check has enough packets for more. */
+/** Maximum number of successors of one vertex; no check has enough packets for more. */
 const MOST_WAYS = 96;
 
 /**
- * Samples after which a node with `found` next hops counts as complete: if it had one more, evenly used, this many
- * samples would miss one of them with a probability of at most `risk` (Augustin, Friedman, Teixeira: Multipath tracing
- * with Paris traceroute, 2007). Infinity from `MOST_WAYS` on.
+ * The stopping point n_k for k = `found`: samples after which a vertex with `found` successors counts as complete. If
+ * it had one more, evenly used, this many samples would miss one of them with a probability of at most `risk`
+ * (Augustin, Friedman, Teixeira: Multipath tracing with Paris traceroute, 2007). Infinity from `MOST_WAYS` on.
  */
 export function stoppingPoint(found: number, risk = RISK): number {
   if (found >= MOST_WAYS) return Infinity;

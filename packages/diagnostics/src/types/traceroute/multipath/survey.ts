@@ -28,7 +28,7 @@ export interface Survey {
   readonly lastTtl: number;
   /** True if the flow ended before the TTL, or is refused before it. */
   readonly hasEnded: (flow: number, ttl: number) => boolean;
-  /** Packets that may end doubts: to silent and refused slots again, to answered ones as controls. */
+  /** Packets that may resolve doubts: further ones to silent and refused slots, with answered slots as controls. */
   readonly again: readonly Ask[];
   /** Packets whose loss no rate limit explains (`quietIn`). */
   readonly quiet: ReadonlySet<TracePacket>;

@@ -1,6 +1,6 @@
 /**
  * A vertex of the graph of paths: the probe, a router, the silence after a vertex, the end of a path, or (`cloud`) all
- * next hops of a per-packet balancer together, because no flow reaches one of them reliably.
+ * successors of a per-packet balancer together, because no flow reaches one of them reliably.
  */
 export interface Vertex {
   readonly key: string;
@@ -12,7 +12,9 @@ export interface Vertex {
   /** Number of consecutive silent hops up to here. */
   readonly silence: number;
   readonly parents: Set<Vertex>;
-  /** The next vertices with the number of flows that lead there; after a per-packet balancer, the number of packets. */
+  /**
+   * The successors, each with the number of flows that lead there; after a per-packet balancer, the number of packets.
+   */
   readonly next: Map<Vertex, number>;
   /** Number of packets per answer at the next hop; a flow without any answer there counts once, as silence. */
   readonly seenNext: Map<string, number>;
@@ -43,7 +45,7 @@ export function newVertex(key: string, kind: Vertex['kind'], ttl: number, silenc
   };
 }
 
-/** True for a balancer that chooses per packet, and for its next hops together. */
+/** True for a per-packet balancer, and for the `cloud` of its successors. */
 export function isByPacket({ kind, isPacketwise }: Vertex): boolean {
   return kind === 'cloud' || isPacketwise;
 }

@@ -54,10 +54,10 @@ export function queriesOf({ queries, rounds }: Pick<Counts, 'queries' | 'rounds'
   return rounds === undefined ? queries : 1;
 }
 
-/** A request with this number counts as one without `queries`. */
+/** Default of `queries`; a request that states it is treated as one without. */
 export const DEFAULT_QUERIES = 3;
 
-/** An error for `queries` where one packet per hop and flow is sent anyway, so that the number would be ignored. */
+/** An error for `queries` if one packet per hop and flow is sent in any case, so that the number would be ignored. */
 export function queriesErrors({ queries, flows, rounds }: Counts): InputError[] {
   const isIgnored = rounds !== undefined || flows === 'all';
   if (!isIgnored || queries === 1 || queries === DEFAULT_QUERIES) return [];

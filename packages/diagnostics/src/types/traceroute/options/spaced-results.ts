@@ -15,7 +15,7 @@ export const MAX_SPACED_PACKETS = GROUP_PACKETS * MAX_GROUPS;
 /** Time for a check without rounds and groups, milliseconds. */
 export const TRACE_MS = 30_000;
 /**
- * Time for ten groups 1.1 s apart and a short wait for the last answer, milliseconds; where it is too short, fewer are
+ * Time for ten groups 1.1 s apart and a short wait for the last answer, milliseconds; if it is too short, fewer are
  * sent.
  */
 const SPACED_MS = 14_000;

@@ -64,9 +64,9 @@ function kindOf(
 }
 
 /**
- * Counts answers from the address of a router no longer as the target's. A port is refused by the host that received
- * the datagram, maybe from another of its addresses, or by a filter on the path (`reject` of Linux). A filter is a
- * router: packets whose TTL ends there expire with the same address, which may become known only afterwards.
+ * Stops counting answers from the address of a router as the target's. A port is refused by the host that received the
+ * datagram, maybe from another of its addresses, or by a filter on the path (`reject` of Linux). A filter is a router:
+ * packets whose TTL ends there expire with the same address, which may become known only afterwards.
  */
 export function demoteFilters(router: string, destination: string, packets: readonly TracePacket[]): void {
   if (router === destination) return;

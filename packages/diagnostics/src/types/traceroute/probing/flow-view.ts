@@ -19,7 +19,7 @@ export const GAP_LIMIT = 5;
  */
 const DOUBT_QUERIES = 5;
 
-/** Knowledge about the path of one flow. */
+/** State of one flow: its end and which packets are still wanted, derived from the packets. */
 export interface FlowView {
   /** The hop at which the path ended: the target's, or the lowest TTL that a router refused; null if unknown. */
   readonly end: number | null;
@@ -32,18 +32,18 @@ export interface FlowView {
   readonly lastAnswered: number;
   /** Highest TTL that can still give new information. */
   readonly horizon: number;
-  /** Highest TTL to be probed once: the horizon, or `maxHops` if the flow gets no answers any more. */
+  /** Highest TTL that is probed at least once: the horizon, or `maxHops` if the flow has stalled. */
   readonly scoutsTo: number;
   /**
-   * Packets sent per TTL; Infinity below the first hop. At the end, those with higher TTLs count too: they went that
-   * far.
+   * Packets sent per TTL; Infinity below the first hop. At the end of the path, those with higher TTLs count too: they
+   * reached it.
    */
   readonly sentAt: readonly number[];
   /** Packets wanted per TTL, up to the horizon. */
   readonly wantedAt: (ttl: number) => number;
   /**
-   * Packets that count at the end: the first ones that went that far, `queries` of them or more up to the first
-   * answered one, and all of the rounds.
+   * Packets that count at the end of the path: the first ones that reached it, `queries` of them or more up to the
+   * first answered one, and all of the rounds.
    */
   readonly atEnd: readonly TracePacket[];
   /** The hop at which a packet of the flow counts; null if at none. */
@@ -51,8 +51,8 @@ export interface FlowView {
 }
 
 /**
- * Knowledge about all flows. If one flow has reached the target, another flow without answers from there on is not
- * probed further: a host may answer only some packets.
+ * State of all flows. If one flow has reached the target, another flow without answers from there on is not probed
+ * further: a host may answer only some packets.
  *
  * @param stalled flows without a recent answer
  */

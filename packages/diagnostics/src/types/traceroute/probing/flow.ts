@@ -45,7 +45,10 @@ export interface FlowAnswer {
   readonly remainder?: number;
   /** The ICMP error, or null if the target answered with the protocol itself. */
   readonly error: IcmpError | null;
-  /** What a TCP segment says of the SYN; absent for a bare ACK, as about another connection (RFC 5961 section 4). */
+  /**
+   * Whether a TCP segment accepts or resets the SYN; absent for a bare ACK, which concerns another connection (RFC 5961
+   * section 4).
+   */
   readonly reply?: 'accepted' | 'reset';
 }
 

@@ -32,8 +32,8 @@ export async function noteNewAddress(
 }
 
 /**
- * Ends a trace whose target ceased to answer on all flows because packets do not leave the probe any more: its next hop
- * does not answer.
+ * Ends a trace whose target stopped answering on all flows because packets no longer leave the probe: its next hop does
+ * not answer ARP or neighbour discovery.
  */
 export function noteUnsent(trace: Trace, { destination, protocol }: Asked): void {
   const lastAnswered = trace.packets.findLastIndex(({ answer }) => answer?.kind === 'target');

@@ -18,7 +18,7 @@ export interface ProbeLoopPlan {
   readonly maxPackets: number;
   /** Packets under way at once; `WINDOW` if absent. */
   readonly window?: number;
-  /** True if the trace ends, with its last packets still awaited, once a flow gets no answers any more. */
+  /** True if the trace ends, with its last packets still awaited, as soon as a flow has stalled. */
   readonly endsInSilence?: boolean;
   /** Total time, milliseconds. */
   readonly budgetMs: number;

@@ -163,7 +163,7 @@ class ProbeLoop {
       (sentMs) => {
         packet.sentMs = sentMs;
         packet.isDoubtful = false;
-        // The packet process may have been busy before: that time is no silence of a router.
+        // Awaited only from here on: the packet process may have delayed the packet.
         packet.awaitedMs = clock.now();
         if (packet.answer !== null && !this.isOver) this.onChange(trace);
       },

@@ -85,18 +85,18 @@ export function underWay({ packets, views }: Trace, nowMs: number): readonly Tra
   return awaitedOf(packets, views).filter(({ awaitedMs }) => nowMs - awaitedMs < STALL_MS);
 }
 
-/** Flows without an end that have had answers recently. */
+/** Flows without an end that have not stalled. */
 export function openFlows({ views }: Trace, stalled: ReadonlySet<number>): readonly number[] {
   return [...views.entries()].flatMap(([flow, { end }]) => (end === null && !stalled.has(flow) ? [flow] : []));
 }
 
-/** Time of the next packet to the target with the full TTL; Infinity if there is none. */
+/** When the next full-TTL packet of a stalled flow is due, by the clock of `awaitedMs`; Infinity if there is none. */
 export function questionAt(trace: Trace, stalled: ReadonlySet<number>, maxPackets: number): number {
   if (trace.packets.length >= maxPackets) return Infinity;
   return Math.min(...trace.views.map((_, flow) => (stalled.has(flow) ? fullDueMs(trace, flow) : Infinity)));
 }
 
-/** What decides, in addition to the trace, when the next step of its loop is due. */
+/** State of the probe loop that the trace itself does not have. */
 export interface LoopState {
   /**
    * Flows that once had no end when the loop had made no progress for `STALL_MS` and had nothing else to send; only

@@ -31,7 +31,7 @@ export interface TracePacket {
   /** Number of answers after the first that count (`takeAnswer`). */
   duplicates?: number;
   /**
-   * True if an answer came after more than `MAX_WAIT_MS`: in rounds and in a search for all paths it does not count.
+   * True if an answer arrived after more than `MAX_WAIT_MS`: in rounds and in a search for all paths it does not count.
    */
   isLate?: boolean;
 }
@@ -45,7 +45,7 @@ export interface TraceAnswer {
   /** `expired`: the TTL expired at a router; `target`: the target answered; `refused`: any other ICMP error. */
   readonly kind: 'expired' | 'target' | 'refused';
   readonly error: IcmpError | null;
-  /** What a TCP segment says of the SYN (`FlowAnswer`). */
+  /** Whether a TCP segment accepts or resets the SYN (`FlowAnswer`). */
   readonly reply?: 'accepted' | 'reset';
   /** Fields of the quoted packet that are not as they were sent. */
   readonly rewritten: readonly RewrittenField[];
@@ -79,7 +79,7 @@ export function dropLeftOut(packets: TracePacket[]): readonly TracePacket[] {
   return dropped;
 }
 
-/** True for a packet that asks the target itself, whatever the length of the path. */
+/** True for a packet with the full TTL, which reaches the target whatever the length of the path. */
 export function isFull({ ttl }: TracePacket): boolean {
   return ttl === FULL_TTL;
 }

@@ -10,11 +10,11 @@ export interface HopPacket extends TracePacket {
 
 export interface Refusals {
   readonly packets: readonly HopPacket[];
-  /** Flows of which a router refused packets and passed none, while it passes those of others. */
+  /** Flows whose packets a router refused without forwarding any, while it forwards those of other flows. */
   readonly barred: ReadonlyMap<number, Barred>;
   /**
-   * For each router that refuses some packets, passes others and was seen at no hop: the slot before the lowest that it
-   * refused, where it may be.
+   * For each router that refuses some packets, forwards others and was seen at no hop: the slot one hop before the
+   * lowest TTL that it refused, where the router may be.
    */
   readonly unplaced: readonly { readonly flow: number; readonly ttl: number }[];
 }
@@ -24,7 +24,7 @@ export interface Barred {
   readonly by: string;
   /** The hop of the router, as `hopIn` estimates it. */
   readonly hop: number;
-  /** Packets of the flow that did not get beyond it. */
+  /** Packets of the flow that it did not forward. */
   readonly tried: number;
 }
 
@@ -37,14 +37,14 @@ interface Refuser {
   readonly expiredAt: Set<number>;
   /** The lowest TTL that it refused, by flow. */
   readonly refusedAt: Map<number, number>;
-  /** Flows of which it passed a packet on. */
+  /** Flows of which it forwarded a packet. */
   readonly passed: Set<number>;
 }
 
 /**
- * The packets, without the errors of routers that refuse some packets and pass others on: such an error is no answer of
- * the hop at which the packet was to end. At a hop where other packets expire at the router, its error counts as
- * expired too. Other errors of a router that is not known to pass any packet stay: it ends the paths.
+ * The packets, without the errors of routers that refuse some packets and forward others: such an error is no answer of
+ * the hop at which the packet’s TTL would have expired. At a hop where other packets expire at the router, its error
+ * counts as expired too. Other errors of a router that is not known to forward any packet stay: it ends the paths.
  */
 export function refusalsIn(packets: readonly TracePacket[]): Refusals {
   const refusers = refusersIn(packets);

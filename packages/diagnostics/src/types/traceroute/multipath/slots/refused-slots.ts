@@ -1,10 +1,10 @@
 import type { Barred, Refusals } from './refusals.ts';
 import { answersIn, isRefusal, type Slot, type Slots } from './slots.ts';
 
-/** Number of refused packets of a slot, or of a flow, from which on a router is taken to refuse them all. */
+/** Number of refused packets of a slot, or of a flow, from which a router is taken to refuse all. */
 const TRIES = 3;
 /**
- * Number of refusals from which on a router is taken to pass nothing: one that refuses nine in ten packets would do so
+ * Number of refusals from which a router is taken to forward nothing: one that refuses nine in ten packets would do so
  * in one of five cases.
  */
 const REFUSALS = 16;
@@ -15,7 +15,9 @@ const REFUSALS = 16;
  */
 const PACKETS_TO_PLACE = 6;
 
-/** True for a flow that is probed no further: a router before the TTL refuses it and passes others. */
+/**
+ * True for a flow that is not probed beyond a TTL, because a router before it refuses this flow and forwards others.
+ */
 export function isBarred(barred: Barred | undefined, ttl: number): barred is Barred {
   return barred !== undefined && barred.tried >= TRIES && barred.hop < ttl;
 }
@@ -39,7 +41,7 @@ export function unplacedAsks(unplaced: Refusals['unplaced'], slots: Slots): Refu
   });
 }
 
-/** Slots at the routers that refuse all packets so far, to be probed again: they may pass some. */
+/** Slots at routers that have refused all packets so far, to be probed again: they may forward some. */
 export function doubtedRefusals(slots: Slots): readonly Slot[] {
   const all = [...slots.values()].flatMap((own) => [...own.values()]);
   const refused = all.flatMap((slot) =>

@@ -1,12 +1,12 @@
 import { isFull, type TracePacket } from '../../probing/trace.ts';
 import type { HopPacket } from './refusals.ts';
 
-/** A TTL of a flow that was probed, once or more often. */
+/** A flow at a TTL, with all packets that were sent there. */
 export interface Slot {
   readonly flow: number;
   readonly ttl: number;
   readonly packets: readonly HopPacket[];
-  /** Routers that refused packets of the flow at this hop, which were to pass it. */
+  /** Routers at this hop that refused packets of the flow with a higher TTL. */
   readonly refusers: readonly string[];
 }
 
@@ -17,7 +17,7 @@ interface GrowingSlot extends Slot {
 
 /** Marks an answer of the target. */
 const ARRIVED = '=';
-/** Marks an error of a router that forwards the packet no further. */
+/** Marks an error of a router that does not forward the packet. */
 const REFUSED = '!';
 /** Marks a packet without an answer. */
 export const SILENT = '*';
@@ -42,9 +42,7 @@ export function slotsOf(packets: readonly HopPacket[]): Slots {
   return slots;
 }
 
-/**
- * What the answers to the packets of a slot show, as by `seenAs`, in sending order; unanswered packets are left out.
- */
+/** The answers to the packets of a slot, as text (`seenAs`), in sending order; unanswered packets are left out. */
 export function answersIn({ packets }: Slot): readonly string[] {
   return packets.flatMap(({ answer }) => (answer === null ? [] : [seenAs(answer)]));
 }

@@ -2,11 +2,11 @@ import { answersIn } from '../slots/slots.ts';
 import type { Ask, Survey } from '../survey.ts';
 import type { Vertex } from '../vertex.ts';
 
-/** Flows per circle that are followed. */
+/** Number of flows that are followed per loop. */
 const FLOWS = 3;
-/** Proof of a circle (`findLoop`): rounds of one of several routers that all answer, or answers of a single router. */
+/** Proof of a loop (`findLoop`): rounds through several routers that all answer, or answers of a single router. */
 const [ROUNDS, ANSWERS_OF_ONE] = [2, 5];
-/** Maximum number of packets to a hop of a circle that is silent. */
+/** Maximum number of packets to a silent hop of a loop. */
 const TRIES = 3;
 
 interface Circle {
@@ -16,7 +16,7 @@ interface Circle {
 }
 
 /**
- * Packets that prove a circle: flows that came to a router for the second time are followed for as many rounds as the
+ * Packets that prove a loop: flows that reached a router for the second time are followed for as many rounds as the
  * proof takes.
  */
 export function circleAsks(survey: Survey, maxHops: number): readonly Ask[] {
@@ -34,8 +34,8 @@ function isWanted(flow: number, ttl: number, { slots }: Survey): boolean {
 }
 
 /**
- * The first return of a flow to a router, unless a later answer shows that it goes on elsewhere, or `maxHops` leaves no
- * room for the proof.
+ * The first return of a flow to a router, unless a later answer shows that it leaves the loop, or `maxHops` leaves too
+ * few TTLs for the proof.
  */
 function circleOf(flow: number, { at, slots, lastTtl, hasEnded }: Survey, maxHops: number): Circle | undefined {
   const seen = new Map<Vertex, number>();

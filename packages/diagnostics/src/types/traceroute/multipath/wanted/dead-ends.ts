@@ -29,8 +29,8 @@ const CONTROLS = 3;
  */
 const MOST_TIMES = 9;
 /**
- * Used in place of `MOST_TIMES` if the target answered some packets of other flows: it may rate-limit its answers,
- * perhaps also those to other probes.
+ * Replaces `MOST_TIMES` if the target answered some packets of other flows: it may rate-limit its answers, perhaps also
+ * those to other probes.
  */
 const MOST_TIMES_LIMITED = 18;
 
@@ -128,8 +128,8 @@ function flowToTarget(packets: readonly TracePacket[]): number | undefined {
 }
 
 /**
- * Routers beyond which everything is silent, or nothing has answered so far, and silence directly after a router that
- * leads other flows on.
+ * Candidates for dead ends: routers behind which nothing has answered, and silence directly behind a router that
+ * forwards other flows.
  */
 function deadEnds(survey: Survey): readonly Vertex[] {
   return survey.vertices.filter((vertex) => {
@@ -150,7 +150,10 @@ function isUnansweredBeyond(vertex: Vertex, { slots, at }: Survey): boolean {
   );
 }
 
-/** True for a router that leads some flows on; a per-packet balancer has no path that only certain flows take. */
+/**
+ * True for a router that forwards some flows; not for a per-packet balancer, which has no path that only certain flows
+ * take.
+ */
 function leadsOn({ kind, next, isPacketwise }: Vertex): boolean {
   return kind === 'router' && !isPacketwise && ![...next.keys()].every(isSilentEnd);
 }

@@ -4,7 +4,7 @@ import { isOfTarget, SILENT } from '../slots/slots.ts';
 import { RISK, RISK_OF_MANY, stoppingPoint } from '../stopping-points.ts';
 import type { Survey } from '../survey.ts';
 
-/** Number of packets to a silent node that only silent nodes follow. */
+/** Number of packets to a silent vertex that only silent vertices follow. */
 export const SAMPLES_IN_SILENCE = 2;
 /**
  * Number of packets that show where the paths of a per-packet balancer meet again, which proves the links to that
@@ -13,9 +13,9 @@ export const SAMPLES_IN_SILENCE = 2;
 export const SAMPLES_AFTER_CLOUD = 16;
 /** Samples that decide whether the vertices of a hop have the same successors (phi of MDA-Lite). */
 const SAMPLES_OF_EACH = 2;
-/** Divisor of the risk for several vertices that seem to lead to the same vertex. */
+/** Divisor of the risk for several vertices that seem to have the same single successor. */
 const CONVERGING = 4;
-/** Below this number, parallel vertices are probed individually: that takes hardly more packets. */
+/** Below this number of parallel vertices, each is probed individually: that takes hardly more packets. */
 const LITE_WIDTH = 4;
 
 /** Samples that the vertices of one hop need: `least` for each, `total` for all together. */
@@ -70,10 +70,10 @@ function modeOf(group: readonly Vertex[]): 'full' | 'converging' | 'parallel' {
 }
 
 /**
- * Accepted probability of missing a next hop at a vertex: `RISK_OF_MANY` once it has two. Before that it decreases with
- * the number of known balancers, because their risks add up. At vertices that all flows pass, it decreases from the
- * first balancer on, because further flows probe each such hop, but not below a third of `RISK`; elsewhere it decreases
- * from the second one on.
+ * Accepted probability of missing a successor of a vertex: `RISK_OF_MANY` once it has two. Before that it decreases
+ * with the number of known balancers, because their risks add up. At vertices that all flows pass, it decreases from
+ * the first balancer on, because further flows probe each such hop, but not below a third of `RISK`; elsewhere it
+ * decreases from the second one on.
  */
 function riskAt(found: number, isSole: boolean, balancers: number): number {
   if (found > 1) return RISK_OF_MANY;
@@ -82,7 +82,7 @@ function riskAt(found: number, isSole: boolean, balancers: number): number {
 }
 
 /**
- * True if another vertex has the same next hops, at least two. A further next hop, which both would have, is missed
+ * True if another vertex has the same successors, at least two. A further successor, which both would have, is missed
  * only if both miss it.
  */
 function isMeshed(vertex: Vertex, group: readonly Vertex[]): boolean {
@@ -108,7 +108,8 @@ function nextOf(group: readonly Vertex[]): ReadonlySet<string> {
 
 /**
  * True if the silent gap is long enough, or if only the target follows a vertex that is no cloud: the last router is
- * taken to have the target on its own link. Not for a router that refuses packets: others may take another next hop.
+ * taken to have the target on its own link. Not for a router that refuses packets: other flows may have another
+ * successor.
  */
 function isEnough(vertex: Vertex): boolean {
   if (vertex.silence >= GAP_LIMIT) return true;

@@ -42,7 +42,7 @@ export function wantedAsks(survey: Survey, limits: Limits): readonly Ask[] {
   return kindAsks(survey, survey.vertices, 'all');
 }
 
-/** Plans the packets that go beyond the vertices first seen at one hop. */
+/** Plans the packets to the successors of the vertices that were first seen at one hop. */
 class GroupPlan {
   private readonly survey: Survey;
   private readonly group: readonly Vertex[];
@@ -96,8 +96,7 @@ class GroupPlan {
       const isSole = survey.sole(ttl) === vertex;
       for (let flow = 0; flow < this.fresh; flow += 1) {
         if (survey.at(flow, ttl) !== vertex || !isNew(flow, ttl + 1) || survey.hasEnded(flow, ttl)) continue;
-        // Flows that were not probed at this hop reveal a second vertex there that the others missed, if it leads
-        // elsewhere.
+        // Only flows that were not probed at this hop can reveal a second vertex there that the others missed.
         if (isSole && survey.slots.get(flow)?.has(ttl) === true) continue;
         return this.ask(flow, ttl + 1);
       }
@@ -106,7 +105,7 @@ class GroupPlan {
     return this.askAgain(vertex);
   }
 
-  /** Beyond a per-packet balancer chance decides: each packet of one flow is a sample. */
+  /** Behind a per-packet balancer each packet of a flow is a separate sample. */
   private askAgain(vertex: Vertex): boolean {
     if (vertex.kind !== 'cloud' && !vertex.isPacketwise) return false;
     const slots = [...this.survey.slots.values()].flatMap((own) => [...own.values()]);
@@ -115,8 +114,8 @@ class GroupPlan {
   }
 
   /**
-   * Sends flows to the hop of the group, to find some that pass vertices with too few known ones; none while packets
-   * beyond the group are planned.
+   * Sends new flows to the hop of the group, to find flows through those vertices that have too few (node control);
+   * none while packets beyond the group are planned.
    */
   private steer(missing: readonly { readonly vertex: Vertex; readonly count: number }[], total: number): void {
     const { survey, group } = this;
@@ -153,5 +152,5 @@ class GroupPlan {
  * point.
  */
 const MOST_AT_HOP = 4;
-/** Divisor of the packets needed on average: half of them are sent at once. */
+/** Divisor of the number of packets that are needed on average: half of them are sent per batch. */
 const STEERED_SHARE = 2;

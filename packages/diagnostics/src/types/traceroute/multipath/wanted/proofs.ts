@@ -5,7 +5,7 @@ import type { Ask, Survey } from '../survey.ts';
 
 /** Number of flows that verify a vertex through which flows are only assumed to pass. */
 const PROOFS = 3;
-/** Number of flows that are probed at the first hop anyway: the probe itself chooses that hop for all flows. */
+/** Number of flows that suffice at the first hop: the probe itself chooses that hop for all flows. */
 const AT_FIRST_HOP = 1;
 
 /**

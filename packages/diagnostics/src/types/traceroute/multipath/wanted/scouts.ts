@@ -8,8 +8,8 @@ import type { Vertex } from '../vertex.ts';
 /**
  * Packets to a target that no flow has reached, if the first flow has found neither end nor loop: to each hop that this
  * flow has not probed, and one with the full TTL per call, up to `FULL_QUERIES`. The latter belong to the first flow,
- * then to flows on another path, then to new ones, since all known flows may take a dead path. The first flow that the
- * target answers is followed hop by hop.
+ * then to flows on another path, then to new ones, since all known flows may take a path that drops them. The first
+ * flow that the target answers is followed hop by hop.
  */
 export function scoutAsks(packets: readonly TracePacket[], flows: number, limits: TraceLimits): readonly Ask[] {
   const { firstHop, maxHops } = limits;

@@ -4,7 +4,7 @@ import type { Ask, Survey } from '../survey.ts';
 import type { Vertex } from '../vertex.ts';
 import { isInSilence, SAMPLES_IN_SILENCE } from './needs.ts';
 
-/** True for silence beyond which only silence is known. */
+/** True for a silent vertex behind which only silence is known. */
 export function isSilentEnd({ kind, next }: Vertex): boolean {
   return kind === 'silence' && [...next.keys()].every(isSilentEnd);
 }
@@ -51,7 +51,7 @@ function asksBeyond({ ttl, silence }: Vertex, flows: readonly number[], { slots 
   return asks.filter((one) => slots.get(one.flow)?.has(one.ttl) !== true);
 }
 
-/** The silent hop with which a silence begins. */
+/** The first vertex of a run of silent hops. */
 function startOf(vertex: Vertex): Vertex {
   let first = vertex;
   for (;;) {

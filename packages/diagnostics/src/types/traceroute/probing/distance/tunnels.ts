@@ -6,15 +6,15 @@ export interface TargetDistance {
   readonly doubt: number | null;
 }
 
-/** Least number of packets on each side of the comparison. */
+/** Minimum number of packets on each side of the comparison. */
 const ENOUGH = 6;
 /** A tunnel is concluded only if the probability that chance lost the packets is at most this. */
 const BY_CHANCE = 0.005;
 
 /**
  * Decides between the hop that the quoted TTL gives (`quoted`) and the lowest TTL that the target answered. Either the
- * packets to the nearer hop were lost, or a tunnel that copies the TTL drops them: each of its routers takes one from
- * the outer TTL only, so that packets which get through have more left. No packet with the lower TTL arrives then,
+ * packets to the nearer hop were lost, or a tunnel that copies the TTL drops them: its routers decrement the outer TTL
+ * only, so that packets which get through arrive with a higher inner TTL. No packet with the lower TTL arrives then,
  * although the others do. A target that rate-limits its answers leaves both unanswered.
  *
  * @param packets those of all flows

@@ -1,9 +1,11 @@
 import { isFull, type TracePacket } from '../trace.ts';
 import { isLossByChance } from './tunnels.ts';
 
-/** The silence in front of the target may be loss if it has at least this probability by chance. */
+/** Silence before the target may be loss if it has at least this probability by chance. */
 const BY_CHANCE = 0.02;
-/** From this number of silent hops in front of the target on, they are taken to be loss: a path hardly has so many. */
+/**
+ * Number of silent hops before the target from which they are taken for loss: a path hardly has so many silent routers.
+ */
 const TOO_MANY = 10;
 /** Number of routers whose return paths are compared with the target's. */
 const COMPARED = 3;
@@ -26,7 +28,7 @@ export function nearerByWayBack(
   packets: readonly TracePacket[],
 ): number | null {
   const arrived = own.filter(({ answer }) => answer?.kind === 'target');
-  // An ICMP error quotes the remaining TTL, which tells more.
+  // An ICMP error quotes the remaining TTL, which is better evidence.
   if (arrived.some(({ answer }) => answer!.error !== null)) return null;
   const back = wayBack(arrived);
   const longer = detourOfRouters(own);

@@ -22,7 +22,7 @@ export function roundSchedule(first: number, last: number, rounds: number, maxPa
   if (hops < 1 || more < 1) return [];
   const ofEach = routers === 0 ? 0 : Math.max(0, Math.min(more, Math.floor((maxPackets - more) / routers)));
   const isAsked = (ttl: number, index: number): boolean => {
-    // Hops are shifted against each other, so that the numbers of packets in the rounds differ by one at most.
+    // Each hop starts at another offset, so that the numbers of packets per round differ by at most one.
     const shift = (ttl - first + 1) / hops;
     return Math.floor(((index + 1) * ofEach) / more + shift) > Math.floor((index * ofEach) / more + shift);
   };
@@ -39,8 +39,8 @@ export function roundSchedule(first: number, last: number, rounds: number, maxPa
 }
 
 /**
- * Place of a hop in a round: its own, or exchanged with that of a neighbour, which is the lower one in one round and
- * the upper one in the next. The first hop begins each round, and the last hop keeps its place: its neighbour comes
+ * Position of a hop’s packet within a round: its own, or swapped with that of a neighbour, the lower one in one round
+ * and the upper one in the next. The first hop begins each round, and the last hop keeps its place: its neighbour comes
  * after it instead.
  *
  * @param position of the hop, from 0
@@ -52,7 +52,7 @@ function slotOf(position: number, hops: number, round: number): number {
   return isUpper ? lower : lower + 2 === hops ? hops : lower + 1;
 }
 
-/** True in one of each two rounds that pair a hop with the same neighbour: which one depends on hop and round only. */
+/** True in one of any two rounds that pair a hop with the same neighbour; depends on hop and round only. */
 function isExchanged(lower: number, round: number): boolean {
   const turn = Math.floor(round / 2);
   const mixed = Math.imul(Math.imul(lower + 1, 0x9e3779b1) ^ Math.imul((turn >> 1) + 1, 0x85ebca6b), 0xc2b2ae35);

@@ -9,8 +9,8 @@ export interface TargetHop {
 }
 
 /**
- * For this number of rounds after the target was found at a hop, finding it nearer is a correction: its first answers
- * there were lost. Later it shows that the path has changed, unless chance explains the missing answers.
+ * Within this number of rounds after the target was found at a hop, an answer at a nearer hop is a correction: the
+ * first answers there were lost. Later it shows that the path has changed, unless chance explains the missing answers.
  */
 const FRESH_ROUNDS = 2;
 

@@ -3,8 +3,8 @@ import { targetHopsOf, viewFirstRound, type TargetHop } from './target-hops.ts';
 import type { TracePacket } from '../trace.ts';
 
 /**
- * Knowledge about the flow of a trace with rounds. Once a hop of the target is known, each packet of a later round
- * counts at the hop of its TTL.
+ * State of the flow of a trace with rounds. Once a hop of the target is known, each packet of a later round counts at
+ * the hop of its TTL.
  */
 export function viewRounds(packets: readonly TracePacket[], limits: TraceLimits): FlowView {
   const all = viewFlows(packets, 1, limits, new Set())[0]!;
@@ -21,7 +21,8 @@ export function viewRounds(packets: readonly TracePacket[], limits: TraceLimits)
     scoutsTo: end,
     hopOf: (packet) => {
       if (packet.round === undefined) return first.hopOf(packet);
-      // Beyond all of its hops, the target answers packets that sought it as the path became as short as before.
+      // An answer of the target beyond all of its hops: this packet was searching for it when the path became shorter
+      // again.
       return packet.ttl > furthest && packet.answer?.kind === 'target' ? null : packet.ttl;
     },
     atEnd: packets.filter((packet) => isSentToTarget(packet, hops, first)),
@@ -29,8 +30,8 @@ export function viewRounds(packets: readonly TracePacket[], limits: TraceLimits)
 }
 
 /**
- * TTLs of the rounds at which routers answered, also where the target was before: without them the result would not show
- * that packets go on there, as in a circle. While the target is sought, those without an answer too.
+ * TTLs of the rounds at which routers answered, also where the target was before: without them the result would not
+ * show that packets go on there, as in a circle. While the target is searched for, those without an answer too.
  */
 function ttlsBeyond(packets: readonly TracePacket[], now: number | null): readonly number[] {
   return packets.flatMap(({ round, ttl, answer }) =>
