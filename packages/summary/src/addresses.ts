@@ -8,7 +8,7 @@ import { redirectedHost } from './redirected.ts';
 import { familyOf, soleFamilyOf } from './scopes.ts';
 import { naming, shownApart, tally, unique } from './words.ts';
 
-/** Addresses that the result lists, each once, else the one that the probe measured; undefined without either. */
+/** The distinct addresses that the result lists, or else the one that the probe measured; undefined without either. */
 function addressesOf(probeResult: ProbeResult): readonly string[] | undefined {
   const { addresses = [] } = probeResult.result as SparseResultOf<'info'>;
   if (addresses.length > 0) return unique(addresses);
@@ -60,8 +60,8 @@ function listsSeveral({ result }: ProbeResult): boolean {
 }
 
 /**
- * The sentence that the answer may depend on the country of the probe, as that of a content network does; empty unless
- * the country of each probe is known, all probes of a country see the same addresses, and a country has several probes.
+ * The sentence that the answer may depend on the country of the probe, as that of a CDN does; empty unless the country
+ * of each probe is known, all probes of a country see the same addresses, and a country has several probes.
  */
 function byPlace(probeResults: readonly ProbeResult[], groups: readonly SummaryGroup[]): string {
   const seenBy = new Map<string, Set<number>>();

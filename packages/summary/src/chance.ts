@@ -1,4 +1,4 @@
-/** Sent and lost packets, or other trials and those of them with the outcome that is counted. */
+/** Numbers of sent and lost packets, or of other trials (`sent`) and those with the counted outcome (`lost`). */
 export interface Sample {
   readonly sent: number;
   readonly lost: number;
@@ -10,7 +10,7 @@ export function sampleOf(rtts: readonly (number | null)[]): Sample {
 }
 
 /**
- * Probability that `more` has at least so many lost packets by chance alone, given the total loss of both samples:
+ * Probability that `more` has at least this many lost packets by chance alone, given the total loss of both samples:
  * one-sided Fisher’s exact test.
  */
 export function chanceOfMore(more: Sample, less: Sample): number {

@@ -4,7 +4,7 @@ import { familyOfRedirect, redirectedTo } from './redirected.ts';
 
 type Http = SparseResultOf<'http'>;
 
-/** Marks the results that say that a name, or an address of it, does not exist which other probes found. */
+/** Marks results according to which a name, or an address of it, does not exist, if other probes found it. */
 export function markDisputed(type: string, probeResults: readonly ProbeResult[]): readonly ProbeResult[] {
   const isFound = type === 'dns' ? hasOtherAnswer : isResolvedElsewhere;
   return probeResults.map((one) =>
@@ -12,7 +12,7 @@ export function markDisputed(type: string, probeResults: readonly ProbeResult[])
   );
 }
 
-/** The reason of a disputed result, as what its resolver says. */
+/** The reason of a disputed result, worded as a statement of its resolver. */
 export function saidReason(reason: string, isTrace: boolean): string {
   return reason.startsWith('the answer says')
     ? reason
@@ -22,12 +22,12 @@ export function saidReason(reason: string, isTrace: boolean): string {
 function hasOtherAnswer(result: SparseResultOf<'dns'>, other: SparseResultOf<'dns'>): boolean {
   if (answerKindOf(result) !== 'nxdomain') return false;
   const kind = answerKindOf(other);
-  // An alias alone does not show whether the name exists that it leads to.
+  // An alias alone does not show whether its target name exists.
   const isOfAlias = kind === 'alias' && classifiedAnswer(result)?.canonicalName === null;
   return kind === 'answer' || kind === 'nodata' || isOfAlias;
 }
 
-/** True if the first result says that a name, or its address of a family, does not exist, and the other one found it. */
+/** True if, by the first result, a name or its address of a family does not exist, and the other result has it. */
 function isResolvedElsewhere(result: Http, other: Http): boolean {
   const { error, redirects = [] } = result;
   if (error?.phase !== 'resolve') return false;

@@ -96,8 +96,8 @@ export function isRootSilent(result: Dns): boolean {
 const lastKinds: ReadonlySet<AnswerKind | undefined> = new Set(['answer', 'alias', 'nodata', 'nxdomain', 'loop']);
 
 /**
- * The number of name servers that a failed trace asked of its last zone, none if it ended before, and that of
- * all that the zone above it named; undefined if it asked all, or if that is not known.
+ * Number of servers of the last zone that a failed trace queried (0 if it ended before), and number of all servers in
+ * the delegation; undefined if it queried all, or if that is not known.
  */
 export function partAsked(result: Dns): { readonly asked: number; readonly all: number } | undefined {
   const { error, trace = [] } = result;
@@ -125,8 +125,8 @@ export function isDelegated(result: Dns): boolean {
 const nameTypes: ReadonlySet<string> = new Set(['CNAME', 'DNAME', 'MX', 'NS', 'PTR', 'SOA', 'SRV']);
 
 /**
- * Data of the records of the queried type at the end of the aliases, without TTLs, sorted, each once. If there are
- * none, data of all records, with the type if it is another one. Signatures count only if they were queried.
+ * Distinct data of the records of the queried type at the end of the aliases, without TTLs, sorted. If there are none,
+ * data of all records, with the type if it is another one. Signatures count only if they were queried.
  */
 export function dataOf(result: Dns): readonly string[] {
   const { answers = [], recordType, queryName } = result;

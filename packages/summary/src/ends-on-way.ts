@@ -15,15 +15,18 @@ const PACKETS = 5;
 const LOCAL =
   /^(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.|169\.254\.|f[cd]|fe[89ab])/i;
 
-/** True if one router alone has the address: in the network of a local target, local addresses are unique. */
+/**
+ * True if the address identifies one router: a public address, or any address if the target is local, since local
+ * addresses are unique within its network.
+ */
 export function isUnique(ip: string, target: string | null | undefined): boolean {
   return !LOCAL.test(ip) || (typeof target === 'string' && LOCAL.test(target));
 }
 
 /**
- * True if a trace ended before the target: it left the path of traces that reached the target at a router that both
- * passed, and the hops after its last router were silent, although routers at these hops answered the other traces. A
- * rate limit of the target's answers does not explain that.
+ * True if a trace ended before the target: after a router that it has in common with traces that reached the target,
+ * its hops are silent, although routers at these hops answered the other traces. A rate limit of the target's answers
+ * does not explain that.
  */
 export function endsOnWay(result: Result, others: readonly ProbeResult[]): boolean {
   const hops = (result.hops ?? []).toSorted((a, b) => a.hop - b.hop);

@@ -9,7 +9,7 @@ import { isTold, works } from './told.ts';
 import { naming } from './words.ts';
 
 /**
- * Finding, of a check over both families: the target fails over one of them from each probe that measured it. Only if
+ * Finding for a check over both families: the target fails over one of them from each probe that measured it. Only if
  * no probe for which it is down measured the other family.
  */
 export function findFailingFamily({ up, down }: Partition): readonly FindingDraft[] {

@@ -19,7 +19,7 @@ import { listed, naming, unique } from './words.ts';
 
 type WithOther = SparseResultOf<'ping'>;
 
-/** Findings of a check over both families: what fails, is missing or differs over one of them. */
+/** Findings of a check over both families: failures, absence and differences of one family. */
 export function findFamilies(type: string, probeResults: readonly ProbeResult[]): readonly FindingDraft[] {
   const pairs = probeResults.flatMap(pairOf);
   if (pairs.length === 0) return [];
@@ -76,8 +76,8 @@ function failsOver(type: string, family: Family, pairs: readonly Pair[]): (measu
 }
 
 /**
- * ` with pings of 1400 bytes of payload`, ` with packets of 1400 bytes` of a trace: smaller ones may get through. Empty
- * for ordinary sizes.
+ * The size of the packets as text, because smaller ones may get through: ` with pings of 1400 bytes of payload`, or `
+ * with packets of 1400 bytes` of a trace. Empty for ordinary sizes.
  */
 function sizeText(type: string, broken: readonly ProbeResult[]): string {
   const payload = type === 'ping' ? payloadText(broken) : '';
@@ -164,7 +164,7 @@ function measuredOver(family: Family, pairs: readonly Pair[]): readonly ProbeRes
   return pairs.map(({ of }) => of[family]);
 }
 
-/** True for a difference of records that two queries to one resolver often show, too. */
+/** True for a difference of records that two queries to the same resolver often have. */
 function isUsualFor(type: string, { of }: Pair, { subject, name }: Difference): boolean {
   const { recordType = '' } = of[4].result as SparseResultOf<'dns'>;
   return type === 'dns' && subject === 'answers' && name === null && isUsuallyDifferent(recordType);

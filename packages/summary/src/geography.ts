@@ -25,7 +25,7 @@ export function distanceKm(a: Point, b: Point): number {
   return 2 * EARTH_RADIUS_KM * Math.asin(Math.min(1, Math.sqrt(h)));
 }
 
-/** Minimum round-trip time over fibre between two places that are `placeErrorKm` nearer to each other than stated. */
+/** Minimum round-trip time over fibre between two places, whose distance may be `placeErrorKm` less than stated. */
 export function leastRttMs(a: Point, b: Point): number {
   return (2 * Math.max(0, distanceKm(a, b) - thresholds.placeErrorKm)) / FIBRE_KM_PER_MS;
 }

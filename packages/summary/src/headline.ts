@@ -88,7 +88,8 @@ function confirmingResults({ type }: Check, up: readonly ProbeResult[]): readonl
 }
 
 /**
- * Clause: for how many probes of a traceroute the target answered only echo requests; empty unless others reached it.
+ * Clause with the number of probes of a traceroute to which the target answered only echo requests; empty unless others
+ * reached it.
  */
 function ofEchoAlone(check: Check, up: readonly ProbeResult[]): string {
   const others = up.length - confirmingResults(check, up).length;
@@ -96,7 +97,9 @@ function ofEchoAlone(check: Check, up: readonly ProbeResult[]): string {
   return `; of ${countOf(others, 'probe')} it answers echo requests alone`;
 }
 
-/** True if the packets of a trace went round in a circle or were refused, and the target answered its echo requests. */
+/**
+ * True if the packets of a trace ran into a routing loop or were refused, and the target answered its echo requests.
+ */
 function isReachedByEcho({ result }: ProbeResult): boolean {
   const trace = result as SparseResultOf<'traceroute'>;
   return answersEchoAlone(trace) && (goesRound(trace) || isRefused(trace));

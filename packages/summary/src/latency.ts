@@ -60,7 +60,10 @@ function least(values: readonly (number | null | undefined)[]): number | undefin
   return known.length === 0 ? undefined : Math.min(...known);
 }
 
-/** A proxy on the path, as on satellite links, may answer the TCP handshake in place of the target, and a gateway pings. */
+/**
+ * A proxy on the path, as on satellite links, may complete the TCP handshake in place of the target, and a gateway may
+ * answer pings.
+ */
 const OR_PROXY = ', or a proxy on the way takes the connections';
 const OR_GATEWAY = ', or a device on the way answers in its name';
 
@@ -69,8 +72,8 @@ const SENT_AGAIN = ' A SYN that was lost and sent again looks the same.';
 /**
  * Finding: probes whose round-trip times exceed what their distance explains by far more than those of the others.
  * Excess is measured against a multiple (`stretch`) of the minimum round-trip time to the target’s location. If the
- * location is unknown, or light cannot get there in the time of some probe of this address, the target is assumed at
- * the fastest probe, whose time is added, and the finding is not certain.
+ * location is unknown, or a round trip of some probe is too short for the distance to it, the target is assumed at the
+ * fastest probe, whose time is added, and the finding is not certain.
  */
 function outliers(type: string, timed: readonly Timed[], placeOf: LookUpPlace | undefined): readonly FindingDraft[] {
   const { minProbes, times, plusMs } = thresholds.outlier;
@@ -111,7 +114,8 @@ function outliers(type: string, timed: readonly Timed[], placeOf: LookUpPlace | 
 interface Explained {
   readonly rttMs: number;
   /**
-   * True if derived from the target's location; false if from that of the fastest probe, or if a place is not known.
+   * True if derived from the target's location; false if derived from that of the fastest probe, or if a location is
+   * not known.
    */
   readonly isCertain: boolean;
 }
@@ -150,7 +154,7 @@ function addressOf({ result }: ProbeResult): string | undefined {
 interface Pair {
   readonly a: Timed;
   readonly b: Timed;
-  /** Shortfall of the round-trip time, in milliseconds. */
+  /** Milliseconds by which the sum of the round-trip times is below the minimum. */
   readonly lackMs: number;
 }
 

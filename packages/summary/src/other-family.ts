@@ -39,7 +39,7 @@ export function findOverOther(
   });
 }
 
-/** True if the target answers over a second family, with faults. */
+/** True if the target is impaired over the second family: it answers, with faults. */
 export function isImpairedOverOther(type: string, probeResults: readonly ProbeResult[]): boolean {
   return ([4, 6] as const).some((family) => {
     const own = probeResults.flatMap((probeResult) => secondOver(family, probeResult));
@@ -54,7 +54,7 @@ function secondOver(family: Family, probeResult: ProbeResult): readonly ProbeRes
   return second !== undefined && isSecond && !isUnmeasured(second) ? [second] : [];
 }
 
-/** @param all measurements of all probes over the family: they decide whether silence towards one probe is evidence */
+/** @param all measurements of all probes over the family, by which silence towards one probe is judged */
 function findingsOf(
   type: string,
   own: readonly ProbeResult[],

@@ -1,6 +1,6 @@
 import type { Failure, FailurePhase } from '@vantage/contract';
 
-/** Phrases for checks that the time of the check cut, by what was under way (`error.phase`). */
+/** Phrases for checks that ran out of time, by the phase at that moment (`error.phase`). */
 const phrases: Readonly<Partial<Record<FailurePhase, string>>> = {
   resolve: 'the time of the check ended while the name was resolved',
   connect: 'the time of the check ended before a connection was made',
@@ -9,7 +9,7 @@ const phrases: Readonly<Partial<Record<FailurePhase, string>>> = {
   response: 'the time of the check ended before an answer came',
 };
 
-/** Why the time of the check was too short; undefined for another failure, and if nothing was under way. */
+/** Reason if the check ran out of time; undefined for another failure, and if no phase had begun. */
 export function outOfTimeReason(
   error: Partial<Pick<Failure, 'code' | 'phase'>> | null | undefined,
 ): string | undefined {

@@ -136,7 +136,7 @@ function unreachedEvidence(result: SparseResultOf<'traceroute'>, all: readonly P
 }
 
 /**
- * True for a trace whose packets went round in a circle: no rate limit of the target's answers explains their silence.
+ * True for a trace whose packets ran into a routing loop: no rate limit of the target's answers explains their silence.
  */
 export function goesRound({ loop }: SparseResultOf<'traceroute'>): boolean {
   return loop !== null && loop !== undefined;

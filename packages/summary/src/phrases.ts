@@ -69,7 +69,7 @@ export const phrases: Readonly<Record<FailureCode, string>> = {
   internal_error: 'the probe had an internal fault',
 };
 
-/** Those of failures whose source is the probe. */
+/** Phrases for failures whose source is the probe. */
 export const probesPhrases: typeof phrases = {
   ...phrases,
   host_unreachable: 'the probe has no route, or no next hop that answers',
@@ -86,7 +86,7 @@ export const interruptedPhrases: Readonly<Partial<Record<FailureCode, string>>> 
 
 /**
  * Phrases for tcp checks that failed while they waited for a line that matches the expression of a module: other lines
- * may have come.
+ * may have arrived.
  */
 export const unmatchedPhrases: Readonly<Partial<Record<FailureCode, string>>> = {
   connection_reset: 'the connection was reset before a line matched the expression of the module',
@@ -99,7 +99,7 @@ export const unfinishedPhrases: Readonly<Partial<Record<Failure['phase'], string
   request: 'the server took the connection and sent no answer in time',
 };
 
-/** Phrases for http checks that failed in the TLS handshake, in which a part of an answer may have come. */
+/** Phrases for http checks that failed in the TLS handshake, during which part of an answer may have arrived. */
 export const handshakePhrases: Readonly<Partial<Record<FailureCode, string>>> = {
   connection_reset: 'the connection was reset in the TLS handshake',
   connection_closed: 'the connection was closed in the TLS handshake',

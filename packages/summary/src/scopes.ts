@@ -16,7 +16,7 @@ import {
   unique,
 } from './words.ts';
 
-/** Findings: which probes fail, and what they have in common; none if the target is down for none. */
+/** Findings: the failing probes and their common property; none if the target is down for none. */
 export function findScopes(partition: Partition): readonly FindingDraft[] {
   const { up, down, counted } = partition;
   if (down.length === 0) return [];

@@ -20,7 +20,8 @@ export interface Seen {
 }
 
 /**
- * Findings: the family over which probes took longer. A probe whose times differ in both directions counts for neither.
+ * Findings: the family over which probes took longer. A probe with times that are longer over either family counts for
+ * neither.
  */
 export function findSlower(pairs: readonly Pair[], seen: readonly Seen[]): readonly FindingDraft[] {
   const directions = Map.groupBy(

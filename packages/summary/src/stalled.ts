@@ -13,7 +13,7 @@ export function hasDoubtfulTimes(type: string, { result }: ProbeResult): boolean
   return !OF_PACKETS.has(type) && result.stalled !== undefined;
 }
 
-/** Short stalls make times longer, but do not explain that no answer came within seconds. */
+/** Stalls shorter than this make measured times longer, but do not explain silence for seconds. */
 const LEAST_SILENT_MS = 1_000;
 
 /** True if the probe may have missed answers, so that their absence proves nothing. */

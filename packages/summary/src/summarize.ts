@@ -190,7 +190,7 @@ function byGravity(a: FindingDraft, b: FindingDraft): number {
   );
 }
 
-/** Lists each probe once, sorted by id: a draft may have them several times and in another order. */
+/** The public form of a finding, with each probe once, sorted by id. */
 function publicFinding({ code, severity, text, probes }: FindingDraft): Finding {
   return { code, severity, text: escapeText(text, 1_024), probes: [...new Set(probes)].toSorted(byText) };
 }

@@ -4,7 +4,9 @@ export const thresholds = {
   certificateDaysLeft: 14,
   /** Short-lived certificates count as about to expire in the last third of their life: renewal is due before it. */
   certificateShareLeft: 3,
-  /** Share of the probes, two at least, from which an observation that only some make is a warning and not `info`. */
+  /**
+   * Share of the probes (at least two) from which an observation of only some probes is a `warning` instead of `info`.
+   */
   manyProbes: 0.5,
   nameResolutionMs: 1_000,
   tls: { connects: 4, plusMs: 300 },
@@ -14,11 +16,13 @@ export const thresholds = {
   jitter: { minMs: 20, shareOfMean: 0.25, minReplies: 3 },
   /** Lost packets or handshakes from which loss is significant. */
   lostPackets: 2,
-  /** Minimum excess over another handshake of the probe, milliseconds, that shows a SYN sent again after a second. */
+  /**
+   * Minimum excess over another handshake of the probe, milliseconds, that indicates a retransmitted SYN (after 1 s).
+   */
   sentAgainMs: 950,
   /**
-   * For groups of packets to the target: an order of answers that no rate limit causes proves loss from `groups` groups
-   * on. Round-trip times that differ by at most `spreadMs` show that packets of a group do not overtake each other.
+   * For groups of packets to the target: `groups` groups with an order of answers that no rate limit causes prove loss.
+   * Round-trip times that differ by at most `spreadMs` show that packets of a group do not overtake each other.
    */
   spaced: { groups: 2, spreadMs: 0.5 },
   /** Significance level for a difference in loss, between hops or between probes. */
@@ -39,9 +43,9 @@ export const thresholds = {
    */
   sharedLoss: 0.1,
   /**
-   * Of flows that are silent while others reach the target: unanswered packets with the full TTL of each (`full`),
-   * answers of the target to other flows after a lost packet (`answeredLater`), and the most unanswered packets after
-   * its last answer (`lostLast`).
+   * For flows that are silent while others reach the target: minimum number of unanswered full-TTL packets per flow
+   * (`full`), minimum number of answers of the target to other flows after a lost packet (`answeredLater`), and maximum
+   * number of unanswered packets after its last answer (`lostLast`).
    */
   cutFlows: { full: 3, answeredLater: 3, lostLast: 2 },
   /** Full-TTL packets per flow from which the silence of a target counts in a trace that ran out of time. */
@@ -75,19 +79,21 @@ export const thresholds = {
     single: { plusMs: 100, times: 2 },
     /** Significance level for differences in times and in loss, over all probes together. */
     byChance: 0.01,
-    /** Chance at one probe up to which a difference in loss counts if many probes agree. */
+    /** Maximum probability by chance at which a difference in loss at one probe counts, if many probes agree. */
     lossIfAgreed: 0.2,
     /** Significance level for a change of a path. */
     pathByChance: 1e-5,
     /**
-     * Highest chance of missing a way at which a trace should have met it, though only the other trace shows it:
-     * `evenly` if all ways are used evenly, `byShare` if the way has the same share of the flows as in the other trace.
-     * Both must hold.
+     * Maximum probability of missing a path by chance at which its absence from one trace counts: `evenly` if all paths
+     * are used evenly, `byShare` if the path has the same share of the flows as in the other trace. Both must hold.
      */
     missingWay: { evenly: 0.035, byShare: 0.1 },
-    /** Significance level for a way that a load balancer lost or gained, over all runs that are considered. */
+    /** Significance level for a path that a load balancer lost or gained, over all runs that are considered. */
     wayByChance: 1e-6,
-    /** Minimum number of runs that show a way which a load balancer lost or gained, and of runs that lack it. */
+    /**
+     * Minimum number of runs that show a path which a load balancer lost or gained, and minimum number of runs without
+     * it.
+     */
     runsWithWay: 3,
   },
 } as const;

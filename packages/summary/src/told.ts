@@ -24,13 +24,13 @@ export function isAbsent({ result }: ProbeResult): boolean {
   return ABSENT_FAMILY.has(result.error?.code);
 }
 
-/** True for a failure that is an answer all the same: an HTTP status below 500, or that the name does not exist. */
+/** True for a failure that is nevertheless an answer: an HTTP status below 500, or NXDOMAIN. */
 function isAnswer({ result }: ProbeResult): boolean {
   const { error, statusCode = 500 } = result as SparseResultOf<'http'>;
   return (error?.code === 'http_status' && statusCode < 500) || answerKindOf(result) === 'nxdomain';
 }
 
-/** True if the target works over the family, as far as the measurement tells. */
+/** True if, by the measurement, the target works over the family. */
 export function works(measured: ProbeResult): boolean {
   return measured.outcome === 'success' || isAnswer(measured);
 }

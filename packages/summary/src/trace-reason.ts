@@ -9,7 +9,10 @@ export function ofRoot(reason: string): string {
   return named === reason ? `${servers} gave no answer: ${reason}` : named;
 }
 
-/** The reason for a trace that failed at the servers of another zone, with the number of those asked if not all were. */
+/**
+ * The reason for a trace that failed at the servers of another zone, with the number of servers that were queried if
+ * not all were.
+ */
 export function ofZone(reason: string, result: SparseResultOf<'dns'>): string {
   const part = partAsked(result);
   const named = reason.replace(/\bthe resolver\b/, 'a name server of the zone');

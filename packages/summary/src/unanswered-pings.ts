@@ -2,7 +2,7 @@ import { chanceOfMore, type Sample } from './chance.ts';
 import { ofType, type ProbeResult, type SparseResultOf } from './probe-result.ts';
 import { thresholds } from './thresholds.ts';
 
-/** Default TTL of Linux and macOS: ordinary packets do not reach a target beyond it. */
+/** Default TTL of Linux and macOS: if a target is farther, ordinary packets do not reach it either. */
 const ORDINARY_TTL = 64;
 
 /** A late or damaged reply proves that the target is up, and so does one to an ordinary ping. */

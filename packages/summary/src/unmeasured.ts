@@ -67,7 +67,7 @@ export function findScreenshot(screenshot: Screenshot | undefined): readonly Fin
   return [buildFinding('screenshot_missing', 'info', probe === null ? [] : [{ probe }], text)];
 }
 
-/** The message of the probe, which says more than the phrase of its code; the phrase only if there is no message. */
+/** The message of the probe, which is more specific than the phrase of its code; the phrase if there is no message. */
 function whyNot({ code, message }: NonNullable<Screenshot['reason']>): string {
   if (message === '') return phraseOf(Object.hasOwn(failureCodes, code) ? code : 'screenshot_failed');
   return insideSentence(shown(message, 160));

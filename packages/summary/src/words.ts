@@ -71,7 +71,7 @@ function plural(did: string): string {
 }
 
 export interface Counted {
-  /** What each counted probe did, in contrast to the others, such as `could measure`. */
+  /** Predicate of the counted probes that the others lack, such as `could measure`. */
   readonly did?: string | undefined;
   /** True if there are other probes, which the sentence does not mention. */
   readonly isPart?: boolean | undefined;

@@ -2,7 +2,7 @@ import { addressBytes, networkText } from '@vantage/contract/address';
 
 import type { Trace, Step } from '../traceroute/trace.ts';
 
-/** What a trace from one of two probes to the other shows of the path there. */
+/** The path from one of two probes to the other, as a trace shows it. */
 export interface Direction {
   readonly from: string;
   readonly to: string;
@@ -43,11 +43,11 @@ export interface LoneNetwork {
 }
 
 /**
- * Networks on at least two hops of one direction and on none of the other; of several routers of a hop one counts. If
- * both directions use the same links, both should show the network of each link, because the addresses of its two ends
- * are mostly of one network. A network counts only if it has more hops here than the other direction has hops of
- * unknown network, because these may hide it. Networks of the ends are left out, because only one direction shows the
- * first link.
+ * Networks on at least two hops of one direction and on none of the other, counted by one router per hop. If both
+ * directions use the same links, both should show the network of each link, because the addresses of its two ends are
+ * mostly of one network. A network counts only if it has more hops here than the other direction has hops of unknown
+ * network, because these may hide it. Networks of the ends are left out, because only one direction shows the first
+ * link.
  *
  * @param ends networks of both probes
  */
@@ -76,8 +76,8 @@ const LEAST_HOPS = 2;
 /**
  * Hops of one direction with no address of the other direction, or of an end, nearby; none if they are fewer than
  * `LEAST_HOPS`, or if the unknown hops of the other direction may hide them. A router answers with the address of the
- * link on which a packet came, or on which its answer leaves. If both directions take the same path, they show the two
- * ends of each link. The first hop is left out, since a NAT may hide it from the other side.
+ * interface at which the packet arrived, or by which its answer leaves. If both directions take the same path, they
+ * show the two ends of each link. The first hop is left out, since a NAT may hide it from the other side.
  */
 export function loneHops(own: Direction, other: Direction): readonly Step[] {
   const seen = neighbourhoodsOf(own, other);
@@ -89,7 +89,7 @@ export function loneHops(own: Direction, other: Direction): readonly Step[] {
 
 /**
  * True if all routers of one direction after its first hop have addresses near those of the other one or of an end, and
- * the other one is longer: then a tunnel that hides hops of the same way explains the difference, too.
+ * the other one is longer: then a tunnel that hides hops of the same path also explains the difference.
  */
 export function isPartOf(own: Direction, other: Direction): boolean {
   if (own.length === undefined || other.length === undefined || own.length.most >= other.length.least) return false;
@@ -105,7 +105,7 @@ function neighbourhoodsOf(own: Direction, other: Direction): ReadonlySet<string>
 }
 
 /**
- * `of`: number of known hops of one direction, without hop 1. `shared`: how many of these have an address in the same
+ * `of`: number of known hops of one direction, without hop 1. `shared`: number of these with an address in the same
  * link network (`linkOf`) as an address of the other direction.
  */
 export function sharedLinks(own: Direction, other: Direction): { readonly shared: number; readonly of: number } {

@@ -45,7 +45,9 @@ function oneWay(first: string, second: string, { up, down }: Partition): readonl
   return [buildFinding('direction_fails', 'warning', [failing], text, failing.probe)];
 }
 
-/** Finding: the directions take different paths, or nothing tells their paths apart; none if neither is known. */
+/**
+ * Finding: the directions take different paths, or no difference between their paths is known; none if neither applies.
+ */
 function findWays(there: Direction, back: Direction): readonly FindingDraft[] {
   const both = [there, back].map(({ trace }) => trace.probeResult);
   const { evidence, isByAddress } = differences(there, back);
@@ -104,7 +106,7 @@ function differences(
   };
 }
 
-/** Least difference in hops that shows different lengths: a NAT in front of a probe explains one hop. */
+/** Minimum difference in hops that counts as different lengths: a NAT in front of a probe explains one hop. */
 const LEAST_HOPS_MORE = 2;
 
 function hopDifference(there: Direction, back: Direction): readonly string[] {

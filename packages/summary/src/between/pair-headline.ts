@@ -7,7 +7,7 @@ import { timedOf } from '../latency.ts';
 import { median } from '../geography.ts';
 import { ms } from '../words.ts';
 
-/** What a check between two probes shows, in one sentence; undefined for other checks. */
+/** The result of a check between two probes in one sentence; undefined for other checks. */
 export function pairHeadline(
   { between, type }: Check,
   partition: Partition,

@@ -78,7 +78,7 @@ function resultOf(differences: readonly SharedDifference[], measured: number): C
  * Difference of the verdicts; uncertain if one is `unknown`, which says nothing about the target.
  *
  * @param isOfTarget false if a change of the probes may explain the difference: not all of them measured in both
- *   checks, and those that did show no certain difference but of the request
+ * checks, and those that did have no certain difference other than of the request
  */
 function verdictDifferences({ a, b }: Pick<Comparison, 'a' | 'b'>, isOfTarget: boolean): readonly Difference[] {
   const differences = differentValue({ subject: 'verdict', label: 'verdict' }, a.verdict, b.verdict);

@@ -21,7 +21,7 @@ import { chanceOfLossChange, isBeyondChance, isLossChange } from './noise.ts';
 import { comparePaths } from './path/compare-paths.ts';
 import { pathDifferences } from './path/path-text.ts';
 
-/** A comparison before it is known how many probes agree. */
+/** The comparison of one probe, before differences that too few probes share are removed as noise. */
 export interface ProbeDraft extends ProbeComparison {
   readonly differences: readonly DifferenceDraft[];
 }
@@ -110,7 +110,7 @@ function compareMeasurements(
   return { differences, ...(path === undefined ? {} : { path }) };
 }
 
-/** Marks a difference of times as certain if chance does not explain one such difference in `count` measurements. */
+/** Marks a difference of times as certain if chance does not explain one such difference among `count` measurements. */
 function weighed(difference: DifferenceDraft, count: number): DifferenceDraft {
   return isBeyondChance(1, count, difference.chance ?? 1) ? certainly(difference) : difference;
 }
@@ -163,7 +163,10 @@ function lossDifferences(type: string, a: ProbeResult, b: ProbeResult, count: nu
   ];
 }
 
-/** The causes of missing answers; empty for handshakes and SYNs: a host hardly limits its answers to so few. */
+/**
+ * Text with the possible causes of missing answers; empty for handshakes and SYNs, because hosts hardly rate-limit
+ * answers to so few.
+ */
 function maybeLimited(type: string, ...results: readonly ProbeResult[]): string {
   const isByTcp = ofType<'traceroute'>(results).some(({ result }) => result.protocol === 'tcp');
   return type === 'ping' || (type === 'traceroute' && !isByTcp) ? LOSS_OR_LIMIT : '';

@@ -6,7 +6,7 @@ import type { TimeChange } from './noise.ts';
 
 const [MOST_VALUES, MOST_LENGTH] = [64, 256];
 
-/** Maximum number of values that one list in a text names. */
+/** Maximum number of values that a list in a text contains. */
 const NAMED = 3;
 
 interface Named {
@@ -55,7 +55,7 @@ export function differentSet(
   return [{ subject, name, a: valuesOf(a), b: valuesOf(b), certain: isCertain, text }];
 }
 
-/** A difference, with the chance that it comes from noise if that is known. */
+/** A difference, with the probability that it is noise, if that is known. */
 export interface DifferenceDraft extends Difference {
   readonly chance?: number;
   /** True if the difference counts as noise unless so many probes have it that chance does not explain it. */
@@ -65,13 +65,13 @@ export interface DifferenceDraft extends Difference {
 /** The reason to doubt a difference in loss. */
 export const FEW_PACKETS = ', too few packets to exclude chance';
 
-/** The causes of missing answers to echo requests and datagrams. */
+/** Text with the possible causes of missing answers to echo requests and datagrams. */
 export const LOSS_OR_LIMIT = ', by loss or a limit of answers';
 
 /** The reason to doubt a difference that another path of a load balancer may explain. */
 export const ANOTHER_WAY = ', as another way of a load balancer would be';
 
-/** A large difference of times, marked uncertain: the callers weigh its chance. */
+/** A large difference of times, marked uncertain: the callers decide by its `chance`. */
 export function differentTime(named: Named, change: TimeChange | undefined): readonly DifferenceDraft[] {
   if (change === undefined) return [];
   const { aMs, bMs, chance, samples } = change;
@@ -98,7 +98,7 @@ function samplesText([a, b]: TimeChange['samples']): string {
   return `, measured ${a > 1 && b > 1 ? a : times(a)} and ${times(b)}`;
 }
 
-/** The difference as a certain one, without the reason for doubt in its text. */
+/** Marks a difference as certain, and removes the reason for doubt from its text. */
 export function certainly({ text, ...difference }: DifferenceDraft): DifferenceDraft {
   return { ...difference, certain: true, text: withoutSamples(text) };
 }

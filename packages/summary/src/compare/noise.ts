@@ -6,7 +6,7 @@ import { chanceOfMore, type Sample } from '../chance.ts';
 export interface TimeChange {
   readonly aMs: number;
   readonly bMs: number;
-  /** Probability that samples of the same distribution are separated in this direction. */
+  /** Probability that two sets of samples from the same distribution are separated in this direction. */
   readonly chance: number;
   /** Number of samples of each check. */
   readonly samples: readonly [a: number, b: number];
@@ -15,9 +15,9 @@ export interface TimeChange {
 /**
  * The difference of two sets of round-trip times, if it is large: the medians differ by more than each of
  * `thresholds.compare.rtt`, which are a time, a share of the smaller median and a multiple of the spread of either set,
- * and all samples of one set are below those of the other. Of a set with more samples than `minSamples`, the largest
- * may be ignored. If a set has fewer than `minSamples`, the rule for single times applies to the two samples, one of
- * each set, that are closest to each other: the median of two samples is a time that no packet had.
+ * and all samples of one set are below those of the other. In a set with more than `minSamples` samples, the largest
+ * one may be ignored. If a set has fewer than `minSamples`, the rule for single times applies to the two samples, one
+ * of each set, that are closest to each other: the median of two samples is a time that was not measured.
  */
 export function rttChange(a: readonly number[], b: readonly number[]): TimeChange | undefined {
   const { minSamples } = thresholds.compare.rtt;

@@ -14,8 +14,8 @@ export interface PathStep {
   /** The change as a clause; null unless it is certain. */
   readonly text: string | null;
   /**
-   * `path` if the path changed; `hop` if only addresses changed from which hops answer, which may belong to the same
-   * routers (`kindOfChange`), or without a change.
+   * `path` if the path changed; `hop` without a change, or if only the addresses from which hops answer changed, which
+   * may belong to the same routers (`kindOfChange`).
    */
   readonly change: 'path' | 'hop';
   /** The change in fields; null unless it is certain. */
@@ -59,12 +59,14 @@ export function followPath(baseline: Check, check: Check, probe: string): PathSt
   };
 }
 
-/** A change before the last runs: a load balancer lost or gained ways, or other routers replaced those of some hops. */
+/**
+ * A change before the last runs: a load balancer lost or gained paths, or other routers replaced those of some hops.
+ */
 export interface WaysStep {
   readonly text: string;
   readonly change: 'path' | 'ways' | 'hop';
   readonly move: PathMove;
-  /** Number of these last runs: none has a lost way, several have a new one. */
+  /** Number of these last runs: none shows a lost path, several show a new one. */
   readonly later: number;
 }
 
@@ -72,7 +74,7 @@ export interface WaysStep {
 export const MOST_PATH_RUNS = 16;
 
 /**
- * Finds ways of load balancers that were lost or gained in the last `MOST_PATH_RUNS` runs of a monitor at a probe.
+ * Finds paths of load balancers that were lost or gained in the last `MOST_PATH_RUNS` runs of a monitor at a probe.
  * Expects runs between which no change of the path is certain. Undefined if there is none, if it is not proved yet, or
  * if the last run did not reach the target.
  *

@@ -6,7 +6,7 @@ import { listOf } from './fields/common.ts';
 
 type ValuesOf = (result: ProbeResult) => readonly string[];
 
-/** Values that several servers may give in turn, by subject and name of the difference. */
+/** Functions that return the values which may rotate among several servers, by subject and name of the difference. */
 const rotating: Readonly<Record<string, ValuesOf>> = {
   answers: ({ result }) => dataOf(result),
   addresses: (probeResult) => listOf(probeResult) ?? [],

@@ -2,7 +2,7 @@ import type { Comparison, SharedDifference } from '@vantage/contract';
 
 import { countOf, listed } from '../words.ts';
 
-/** Maximum differences that the sentence names. */
+/** Maximum number of differences in the sentence. */
 const NAMED = 4;
 
 type Sides = Pick<Comparison, 'a' | 'b'>;

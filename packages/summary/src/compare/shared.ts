@@ -73,10 +73,7 @@ export function withoutNoise<D extends { readonly differences: readonly Differen
   );
 }
 
-/**
- * Number of measurements that may have been compared: two for each probe, if the difference is over one of two
- * families.
- */
+/** Number of comparisons: two for each probe if the difference is over one of two families. */
 function comparedOf({ family }: Difference, probes: number): number {
   return family === undefined ? probes : 2 * probes;
 }

@@ -47,8 +47,8 @@ function silenceText(own: readonly Found[]): readonly string[] {
 }
 
 /**
- * `One of the 2 ways found`; without a number if some begin with silence, or with a hidden address in traces of several
- * probes: several of these may be one way.
+ * `One of the 2 ways found`; without a number if some paths begin with silence, or with a hidden address in traces of
+ * several probes, because several of these may be the same path.
  */
 function waysText(own: readonly Found[]): { readonly subject: string; readonly verb: string } {
   const ways = own.flatMap(({ way: { fork } }) => fork.next.map(({ to }) => to));

@@ -6,9 +6,9 @@ import { hashOf } from './steps/hash.ts';
 import { isSilent, onTheWay, type Step, type Trace } from './trace.ts';
 
 /**
- * The hops of a path as sets of addresses, up to the last hop that answered, or to the last node of a search that met a
- * circle. If the path changed between two rounds, the hops of the new path. Independent of times, names and the order
- * of answers.
+ * The hops of a path as sets of addresses, up to the last hop that answered, or to the last node of a search that found
+ * a routing loop. If the path changed between two rounds, the hops of the new path. Independent of times, names and the
+ * order of answers.
  */
 export function canonicalPath(trace: Trace): CanonicalPath {
   const steps = presentSteps(trace).map((step, ...others) => (isAtHop(trace, step) ? step : onTheWay(step, ...others)));
@@ -21,8 +21,8 @@ export function canonicalPath(trace: Trace): CanonicalPath {
 }
 
 /**
- * The last hop of a search for all paths that met a circle: beyond it, the hops have routers of the circle again.
- * Infinity without a search or a circle.
+ * The last hop to compare of a search for all paths that found a routing loop: beyond it, the routers of the loop
+ * repeat. Infinity without a search or a loop.
  */
 function lastOfCircle({ branching, probeResult }: Trace): number {
   const { loop } = probeResult.result;

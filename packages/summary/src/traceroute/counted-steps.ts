@@ -3,8 +3,8 @@ import { targetHopsOf } from './rounds/path-change.ts';
 import { isSilent, isTargetAlone, targetIndex, type Step, type Trace } from './trace.ts';
 
 /**
- * Hops with the packets by which loss is judged: those of flows that reach the target, without refused ones; of a
- * search for all paths those of its links. If the target moved, all packets count at the hops before it.
+ * Hops with the packets that count for loss: those of flows that reach the target, without refused ones; in a search
+ * for all paths, those of its links. If the target moved, all packets count at the hops before it.
  */
 export function countedSteps(trace: Trace): readonly Step[] {
   const { steps, branching } = trace;

@@ -48,8 +48,8 @@ function sumOf(a: Packets | undefined, b: Packets): Packets {
 }
 
 /**
- * Adds a node; if it is known, adds the probe, hop and time of another path to it. Its name and network are those of
- * the first path that has them.
+ * Adds a node, or merges the probe, hop and time of another path into a known one. Name and network are those of the
+ * first path that has them.
  */
 export function addNode(
   nodes: Map<string, Draft>,

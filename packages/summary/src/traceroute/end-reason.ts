@@ -20,7 +20,7 @@ export function endReason(trace: Trace): PathEnd['reason'] {
   if (refusalOf(trace) !== undefined) return 'refused';
   if (stopReason === 'deadline') return 'cut';
   if (answersEchoAlone(probeResult.result)) return 'cut';
-  // Beyond the last permitted TTL only the target was probed: if that TTL was answered, the path may go on.
+  // Beyond the last permitted TTL only the target was probed: if a router answered at that TTL, the path may continue.
   const isLimited = stopReason === 'hop_limit' && !isSilent(trace.steps.at(-1)!);
   return isLimited ? 'cut' : 'silent';
 }

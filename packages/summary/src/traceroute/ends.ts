@@ -24,8 +24,7 @@ import { routersPassed, stops } from './stops.ts';
 import type { Step, Trace } from './trace.ts';
 
 /**
- * Findings about where paths end, about outages of the target, and about what else single traces show: broken ways,
- * packet sizes, headers, changes of the path.
+ * Findings about the ends of paths, outages of the target, broken paths, packet sizes, headers and path changes.
  *
  * @param unproved results whose silence is no evidence
  */
@@ -74,8 +73,8 @@ function endsWayOf({ trace, ip, answered }: PathRefusal): boolean {
   const isRefused = ({ kind }: WayNode): boolean => kind === 'refused';
   const told = brokenWaysOf(trace.branching, trace.fullTtl).filter(({ last }) => isRefused(last));
   if (ip !== null) return refusals.some(({ from }) => from === ip) || told.some(({ last }) => last.ip === ip);
-  // A withheld address does not identify the router, so `flows_stop` must report all refusing routers with such an
-  // address, or this very error must have ended a dead path.
+  // A withheld address does not identify the router: `flows_stop` must report all refusing routers with such an
+  // address, or this error must have ended a dead path.
   const hidden = trace.branching.filter((node) => isRefused(node) && node.ip === null);
   const isToldOfAll = hidden.length > 0 && hidden.every((node) => told.some(({ last }) => last.index === node.index));
   return isToldOfAll || refusals.some((refusal) => refusal === answered?.icmp);
@@ -95,7 +94,7 @@ function loops(traces: readonly Trace[]): readonly FindingDraft[] {
   });
 }
 
-/** Finding: a single router answers for all hops, which shows no circle of several. */
+/** Finding: a single router answers for all hops, which proves no routing loop. */
 function oneForAll(own: readonly Trace[], { hop, routers: [router] }: Step): FindingDraft {
   const network = asText(router?.asn, router?.asName);
   const name = router === undefined ? '' : `, ${shown(router.ip)}${network === undefined ? '' : ` in ${network}`},`;

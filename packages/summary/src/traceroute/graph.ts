@@ -75,7 +75,7 @@ export function mergePaths(first: readonly Trace[], others: readonly Trace[] = [
   };
 }
 
-/** Adds the nodes of a search for all paths, except those to which no links lead from the probe: it is untrusted. */
+/** Adds the nodes of a search for all paths, which is untrusted, except those to which no links lead from the probe. */
 function addBranches(
   nodes: Map<string, Draft>,
   edges: Edges,

@@ -4,7 +4,7 @@ import type { Trace } from './trace.ts';
 
 /**
  * Options that agents of earlier releases ignore. A result with `field` is from an agent that knows the option; `text`
- * says how the others behave.
+ * describes the behaviour of the others.
  */
 const options = [
   { field: 'rounds', text: 'do not know rounds and traced once' },

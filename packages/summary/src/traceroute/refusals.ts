@@ -22,7 +22,7 @@ const marks: ReadonlyMap<string, string> = new Map([
   ['!C', 'the precedence is too low'],
 ]);
 
-/** Words for a router whose address is withheld. */
+/** Text for a router whose address is withheld. */
 export const HIDDEN_ROUTER = 'a router with a private address';
 
 /** An ICMP error that a router or the target sent. */
@@ -117,7 +117,7 @@ function lateStart({ probeResult: { result }, fullTtl }: Trace): string | undefi
 }
 
 /**
- * True if other packets went beyond the router: it alone answered at a hop of a flow that reached the target, or the
+ * True if the router forwarded other packets: it alone answered at a hop of a flow that reached the target, or the
  * search found a path through it to the target.
  */
 function isPassed({ trace: { ways, branching }, ip }: PathRefusal): boolean {
@@ -129,7 +129,7 @@ function isPassed({ trace: { ways, branching }, ip }: PathRefusal): boolean {
   );
 }
 
-/** What became of other packets; empty if that is not known. */
+/** Text about the fate of other packets; empty if that is not known. */
 function othersText(own: readonly PathRefusal[]): string {
   if (own.every(isPassed)) return ` Others passed ${unique(own.map(({ ip }) => ip!)).length === 1 ? 'it' : 'them'}.`;
   return own.every(({ trace }) => trace.isReached) ? ' Others reached the target.' : '';
@@ -140,7 +140,7 @@ function errorsIn(own: readonly PathRefusal[]): number {
   return own.reduce((sum, { answered }) => sum + (answered?.icmp?.count ?? 0), 0);
 }
 
-/** True if a router refused packets that were sent far enough for the target, although the target answered others. */
+/** True if a router refused packets whose TTL sufficed to reach the target, although the target answered others. */
 function isBeforeTarget({ trace, answered }: PathRefusal): boolean {
   const index = targetIndex(trace);
   return index !== undefined && trace.steps[index] === answered && answered!.refused > 0;

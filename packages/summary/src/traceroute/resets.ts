@@ -5,8 +5,8 @@ import { probeResults } from './end-reason.ts';
 import type { Trace } from './trace.ts';
 
 /**
- * True if only resets answered the SYNs of a trace, and nothing its echo requests: a firewall may have sent them in the
- * name of a target that is down.
+ * True if only resets answered the SYNs of a trace, and nothing its echo requests: a firewall may have sent them with
+ * the address of a target that is down.
  */
 export function isResetAlone({ state, echo }: SparseResultOf<'traceroute'>): boolean {
   return state === 'closed' && (echo?.received ?? 0) === 0;

@@ -20,7 +20,7 @@ export function routersPassed(traces: readonly Trace[]): ReadonlySet<string> {
 
 /**
  * Last hop shared with paths that reach the target; undefined if no later router of this path is known, or none shared.
- * A local address proves no hop in common.
+ * A local address does not prove a common hop.
  */
 export function forkOf({ steps, target }: Trace, passed: ReadonlySet<string>): Step | undefined {
   const isPassed = ({ routers }: Step): boolean => routers.length > 0 && routers.every(({ ip }) => passed.has(ip));
@@ -59,7 +59,9 @@ export function stops(
   });
 }
 
-/** Without any answer a trace does not show where packets end: routers that answer none may pass them on. */
+/**
+ * Sentence for traces without any answer: they do not show where packets end, because silent routers may forward them.
+ */
 function nothingText(own: readonly Trace[]): string {
   const who = naming(probeResults(own));
   const first = Math.min(...own.map(({ steps }) => steps[0]?.hop ?? 1));

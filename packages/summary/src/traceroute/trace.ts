@@ -113,7 +113,7 @@ function wayOf({ reached, stopReason, hops: answers }: FlowPath, hops: readonly 
   return { steps, isReached: reached, isEnded, refusal: stopReason === 'unreachable' ? refusalAtEnd(steps) : null };
 }
 
-/** Removes a router that rejected a packet before this hop: it belongs to another hop. */
+/** Removes a router that refused a packet before this hop: it belongs to another hop. */
 export function onTheWay(step: Step, index: number, steps: readonly Step[]): Step {
   const from = step.icmp?.from;
   if (from === undefined || from === null) return step;
@@ -130,7 +130,7 @@ function refusalAtEnd(steps: readonly Step[]): Icmp | null {
   return steps.flatMap(({ icmp }) => icmp ?? []).findLast(({ from }) => last !== undefined && from === last) ?? null;
 }
 
-/** What one flow's packets found at a hop; `routers` most frequent first, `responders` in the order of the answers. */
+/** The answers to one flow at a hop; `routers` most frequent first, `responders` in the order of the answers. */
 function seenBy(
   answers: readonly (number | null)[],
   { responders }: Hop,

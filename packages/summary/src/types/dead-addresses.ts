@@ -6,7 +6,7 @@ import { listed, naming, shown, unique } from '../words.ts';
 
 type HttpResult = ProbeResult<SparseResultOf<'http'>>;
 
-/** Findings: addresses that took no connection, after which another one of the name did. */
+/** Findings: addresses that accepted no connection, before another one of the name did. */
 export function findDeadAddresses(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
   const hit = probeResults.filter((one) => deadOf(one).length > 0 && isConnected(one));
   const dead = unique(hit.flatMap((one) => deadOf(one).map(({ address }) => address)));
@@ -43,7 +43,10 @@ function ofAll(hit: readonly HttpResult[], addresses: readonly string[]): Findin
   return buildFinding('address_dead', 'warning', own, text, brief);
 }
 
-/** Finding: an address took no connection from some probes, but took those of others: the fault may be on the path. */
+/**
+ * Finding: an address accepted no connection from some probes, but accepted those of others: the fault may be on the
+ * path.
+ */
 function ofSome(hit: readonly HttpResult[], address: string, takers: readonly HttpResult[]): FindingDraft {
   const own = withDead(hit, [address]);
   const severity = severityByShare(own.length, own.length + takers.length);

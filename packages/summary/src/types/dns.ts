@@ -57,7 +57,7 @@ export function groupAnswers(probeResults: readonly DnsResult[]): readonly Summa
   return groupsOf('answers', probeResults, answersOf);
 }
 
-/** @param partition its silent probes learned nothing about the name, except `lone`, whose answer proves too little */
+/** @param partition its silent probes have no evidence about the name, except `lone`, whose answer proves too little */
 export function findDns(
   probeResults: readonly DnsResult[],
   { silent, lone }: Pick<Partition, 'silent' | 'lone'>,
@@ -79,7 +79,7 @@ function rcodes(telling: readonly DnsResult[]): readonly FindingDraft[] {
   const [full, empty, missing, other] = [of('answers'), of('empty'), of('nxdomain'), of('other')];
   const all: FindingDraft[] = [];
   const aliases = missing.filter(({ result }) => classifiedAnswer(result)?.canonicalName !== null);
-  // An alias alone does not tell whether the name exists that it leads to.
+  // An alias alone does not show whether its target name exists.
   const existing = [...full, ...empty.filter(({ result }) => aliases.length === 0 || answerKindOf(result) !== 'alias')];
   if (missing.length > 0 && existing.length > 0) {
     const ofAlias =

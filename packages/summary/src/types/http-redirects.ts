@@ -60,7 +60,7 @@ function differing(probeResults: readonly HttpResult[]): readonly FindingDraft[]
   return [buildFinding('http_redirects_differ', 'info', redirected, `Redirects lead to different places: ${seen}.`)];
 }
 
-/** Where redirects lead: that of the last answer, else the last request if redirects were followed. */
+/** Target of the redirects: that of the last answer, or else the URL of the last request if redirects were followed. */
 function placeOf(result: SparseResultOf<'http'>): URL | undefined {
   const { redirects = [], url } = result;
   return redirectUrl(result) ?? (redirects.length === 0 ? undefined : (URL.parse(url ?? '') ?? undefined));

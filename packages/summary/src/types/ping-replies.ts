@@ -37,7 +37,7 @@ const faultsOfAll = {
   },
 } as const;
 
-/** Findings: probes got answers, and replies that are not as they should be. */
+/** Findings: probes got answers, and in addition late, damaged, duplicate or foreign replies. */
 export function findOddReplies(answered: readonly PingResult[]): readonly FindingDraft[] {
   const words = { duplicates: 'duplicate', late: 'late', reordered: 'out of order', corrupted: 'damaged' } as const;
   const kinds = Object.keys(words) as (keyof typeof words)[];

@@ -80,7 +80,7 @@ function findOrdinaryAlone(unanswered: readonly PingResult[]): readonly FindingD
   });
 }
 
-/** How the packets differ from ordinary ones. */
+/** Text with the size or DSCP in which the packets differ from ordinary ones. */
 function kindOf({ size, dscp }: SparseResultOf<'ping'>): string {
   const kinds = [
     ...(size === undefined || size === ORDINARY_PAYLOAD_BYTES ? [] : [countOf(size, 'byte') + ' of payload']),

@@ -42,7 +42,7 @@ function states(probeResults: readonly PortResult[]): readonly FindingDraft[] {
     all.push(buildFinding('port_filtered', 'warning', filtered, text));
   }
   const seen = new Set(told.map(({ result }) => result.state));
-  // A silent port may be open, and closed or unreachable if the ICMP error did not come.
+  // A silent port is compatible with every state: it may be open, or closed or unreachable with the ICMP error lost.
   seen.delete('open|filtered');
   if (seen.size > 1) {
     const text = `The probes do not see the port in the same state: ${tally(told, ({ result }) => result.state)}.`;
@@ -107,7 +107,10 @@ function countedOf(probeResults: readonly TcpResult[], count: (probeResult: TcpR
     .filter((counted) => counted.count > 0);
 }
 
-/** How many handshakes took so much longer than the shortest that their SYN, or its answer, was sent again. */
+/**
+ * Number of handshakes that took so much longer than the shortest that their SYN, or its answer, must have been
+ * retransmitted.
+ */
 function sentAgain({ attempts = [] }: SparseResultOf<'tcp'>): number {
   const rtts = attempts.flatMap(({ rt }) => rt ?? []);
   return rtts.filter((rtt) => rtt >= SYN_AGAIN_MS && rtt - Math.min(...rtts) >= thresholds.sentAgainMs).length;

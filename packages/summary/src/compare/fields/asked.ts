@@ -3,7 +3,7 @@ import type { Difference, PublicRequest } from '@vantage/contract';
 import { differentValue } from '../difference.ts';
 import { askedFields } from './of-type.ts';
 
-/** Options that are not compared: they say neither where nor how packets are sent. */
+/** Options that are not compared, because they do not affect the measured packets. */
 const IGNORED: ReadonlySet<string> = new Set(['endWithStream', 'screenshot']);
 
 /**

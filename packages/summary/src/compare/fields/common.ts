@@ -11,7 +11,7 @@ export function isUnmeasured({ outcome, result }: ProbeResult): boolean {
 }
 
 export function outcomeDifferences(a: ProbeResult, b: ProbeResult): readonly Difference[] {
-  // If only the HTTP status is the failure, the difference of the statuses says more.
+  // If the HTTP status alone is the failure, the difference of the statuses is more informative.
   if ([a, b].every(({ outcome, result }) => outcome === 'success' || result.error?.code === 'http_status')) return [];
   return differentValue({ subject: 'outcome', label: 'outcome' }, outcomeText(a), outcomeText(b));
 }

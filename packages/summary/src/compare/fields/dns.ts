@@ -6,8 +6,8 @@ import { differentSet, differentValue, type DifferenceDraft } from '../differenc
 import { timeDifference } from './http.ts';
 
 /**
- * Kinds of answers whose records are not compared, because they neither give nor deny records of the name. Undefined
- * stands for a result without an answer.
+ * Kinds of answers whose records are not compared, because they neither contain records of the name nor deny them.
+ * Undefined stands for a result without an answer.
  */
 const recordless: ReadonlySet<AnswerKind | undefined> = new Set([
   'error',

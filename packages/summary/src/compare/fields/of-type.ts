@@ -29,7 +29,7 @@ export function measuredDifferences(type: string, a: ProbeResult, b: ProbeResult
 
 /**
  * Replaces the chance of a difference of round trips, which counts packets, by the chance that counts flows, if that is
- * larger: all packets of a flow take one way of a load balancer, and are one sample of its ways. Returns other
+ * larger: all packets of a flow take one path behind a load balancer, and are one sample of its paths. Returns other
  * differences unchanged.
  */
 export function weighedByFlows(

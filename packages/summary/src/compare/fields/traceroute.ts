@@ -16,13 +16,14 @@ import {
 type Traceroute = SparseResultOf<'traceroute'>;
 type Hops = NonNullable<Traceroute['hops']>;
 
-/** Differences of what the packets met: the MTU of the path, rewritten fields, DSCP, and the state of a TCP port. */
+/** Differences of the path MTU, rewritten header fields, DSCP, and the state of a TCP port. */
 export function pathFieldDifferences(a: ProbeResult, b: ProbeResult): readonly Difference[] {
   const [ofA, ofB] = ofType<'traceroute'>([a, b]).map(({ result }) => result) as [Traceroute, Traceroute];
   const [hopsOfA, hopsOfB] = [ofA.hops ?? [], ofB.hops ?? []];
   const dscp = { subject: 'dscp', label: 'DSCP on the path' } as const;
   return [
-    // Two states of one port alone are compared: without one the target was not reached over TCP, or did not say which it is.
+    // Only two known states of the same port are compared: without a state the target was not reached over TCP, or its
+    // answer did not reveal the state.
     ...(ofA.port === ofB.port
       ? differentValue({ subject: 'state', label: 'port' }, ofA.state ?? undefined, ofB.state ?? undefined)
       : []),
@@ -112,8 +113,8 @@ function mtuOf({ pathMtu }: Traceroute): number | undefined {
 }
 
 /**
- * Fields that routers quoted otherwise than sent; undefined if no router quoted a packet, or the result had no room for
- * the quotations.
+ * Fields whose values in the routers’ quotations differ from those sent; undefined if no router quoted a packet, or the
+ * result had no room for the quotations.
  */
 function rewrittenIn(hops: Hops): readonly string[] | undefined {
   const quoted = hops.flatMap(({ replies = [] }) => replies).filter(({ quotedTtl }) => quotedTtl !== undefined);

@@ -9,8 +9,8 @@ import { missingWays } from './missing-ways.ts';
 import { areOtherRouters } from './other-routers.ts';
 
 /**
- * Compares two traces of one probe. A trace sees some alternatives of each load balancer, so different routers alone
- * prove no change: it must be too unlikely that the flows of both traces were dealt to the same alternatives.
+ * Compares two traces of one probe. A trace shows some of the next hops of each load balancer, so different routers
+ * alone prove no change: it must be improbable that the flows of both traces were distributed over the same next hops.
  */
 export function comparePaths(a: Trace | undefined, b: Trace | undefined): PathComparison {
   const paths = { a: a === undefined ? null : canonicalPath(a), b: b === undefined ? null : canonicalPath(b) };

@@ -8,14 +8,15 @@ type Seen = readonly string[] | undefined;
 const BEYOND: readonly string[] = ['beyond the target'];
 
 /**
- * Maximum number of routers at a hop, in both traces together, up to which all routers of one trace are also tested as
- * a set.
+ * Maximum number of routers at a hop, in both traces together, for which the routers of one trace are also tested as a
+ * set.
  */
 const MOST_KINDS = 24;
 
 /**
- * Hops at which the routers of two traces differ by more than chance, if the flows of both were dealt independently to
- * the same alternatives. A flow whose packets a hop left unanswered counts for the hypothesis that nothing changed.
+ * Hops at which the routers of two traces differ by more than chance, if the flows of both were distributed
+ * independently over the same next hops. A flow whose packets a hop left unanswered counts for the hypothesis that
+ * nothing changed.
  *
  * @param level significance level over all hops
  */
@@ -46,7 +47,7 @@ function chancesOf(more: readonly Seen[], less: readonly Seen[]): readonly numbe
   const kinds = new Set(more.flatMap((seen) => seen ?? []));
   const all = new Set([...kinds, ...less.flatMap((seen) => seen ?? [])]);
   const single = [...kinds].map((kind) => all.size * chanceOfSet(new Set([kind]), more, less));
-  // Correction for multiple comparisons: the set was chosen after the observation, and each subset could have been.
+  // Correction for multiple comparisons: the set was chosen after the observation, among all subsets.
   const together = all.size > MOST_KINDS || kinds.size < 2 ? [] : [2 ** all.size * chanceOfSet(kinds, more, less)];
   return [...single, ...together];
 }

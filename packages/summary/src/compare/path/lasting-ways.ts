@@ -5,23 +5,23 @@ import { chanceOfMore } from '../../chance.ts';
 import type { Trace } from '../../traceroute/trace.ts';
 import { changesAt, flowsAt, type HopFlows } from './missing-ways.ts';
 
-/** Ways of a load balancer that are gone, or new, since a run. */
+/** Paths of a load balancer that are gone, or new, since some run. */
 export interface LastingChange {
-  /** Number of traces since that run: none has a lost way, several have a new one. */
+  /** Number of traces since that run: none shows a lost path, several show a new one. */
   readonly later: number;
   readonly changes: readonly PathChange[];
 }
 
-/** The same hop in several traces. */
+/** The flows of several traces at one hop. */
 interface Pool extends HopFlows {
   /** Number of traces that show each router. */
   readonly runs: ReadonlyMap<string, number>;
 }
 
 /**
- * Finds the run since which a load balancer has lost or gained ways, if the flows of all runs prove it: one run may
- * miss a way by chance. Several runs must show the way, and several must not, since a balancer may deal the flows of
- * one run together.
+ * Finds the run since which a load balancer has lost or gained paths, if the flows of all runs prove it: one run may
+ * miss a path by chance. Several runs must show the path, and several must not, because the flows of one run may not be
+ * distributed independently.
  *
  * @param traces of one probe to one target, oldest first
  */
@@ -64,8 +64,8 @@ function poolOf(all: readonly HopFlows[]): Pool {
 }
 
 /**
- * For each router of `more` the probability that the flows of `less` miss it by chance; 1 if one of them met it, or if
- * too few runs show it. An unanswered flow of `less` counts as one that met the router.
+ * For each router of `more` the probability that the flows of `less` miss it by chance; 1 if one of them passed it, or
+ * if too few runs show it. An unanswered flow of `less` counts as one that passed the router.
  */
 function missingIn(less: Pool, more: Pool): readonly number[] {
   // Not compared if no address is known, or if a search names no flows.

@@ -15,8 +15,8 @@ export interface HopFlows {
 }
 
 /**
- * Ways of load balancers that one of two traces does not show, although it should: the parts of the path at which a
- * router of one trace is missing in the other one. No proof of a change, since the shares of the ways are not known.
+ * Paths of load balancers that one of two traces should show but does not: the parts of the path at which a router of
+ * one trace is missing in the other. No proof of a change, because the balancer’s weights are not known.
  */
 export function missingWays(a: Trace, b: Trace, pathA: CanonicalPath, pathB: CanonicalPath): readonly PathChange[] {
   const last = Math.min(pathA.hops.length, pathB.hops.length);
@@ -44,9 +44,9 @@ export function changesAt(
 }
 
 /**
- * True if `less` lacks a router of `more` that its flows would seldom miss, both if all ways are used evenly, as a
- * search for all paths assumes, and if the router has the same share of the flows as in `more`. An unanswered flow of
- * `less` counts as one that met the router.
+ * True if `less` lacks a router of `more` that its flows would seldom miss, both if all next hops are used evenly, as
+ * MDA assumes, and if the router has the same share of the flows as in `more`. An unanswered flow of `less` counts as
+ * one that passed the router.
  */
 function lacksWay(more: HopFlows, less: HopFlows): boolean {
   const { evenly, byShare } = thresholds.compare.missingWay;
@@ -86,8 +86,8 @@ function flowsOfWays(ways: readonly Way[], hop: number, target: string | null): 
 }
 
 /**
- * Flows that a search for all paths asked at this hop; none if no link leads to one of its nodes, as behind a balancer
- * that chooses per packet.
+ * Flows that a search for all paths sent to this hop; none if no link leads to one of its nodes, as behind a per-packet
+ * balancer.
  */
 function flowsOnLinks({ branching }: Trace, hop: number): HopFlows {
   const nodes = branching.filter((node) => node.hop === hop);

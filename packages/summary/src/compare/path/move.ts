@@ -7,9 +7,9 @@ import { unique } from '../../words.ts';
 export interface PathMove {
   /** First hop that differs. */
   readonly hop: number;
-  /** Addresses, before the change, of the first hops in a row that differ; none for a silent hop. */
+  /** Addresses before the change, for each hop of the first run of differing hops; none for a silent hop. */
   readonly from: readonly (readonly string[])[];
-  /** Addresses of the hops in their place after the change. */
+  /** Addresses of the hops that replace them. */
   readonly to: readonly (readonly string[])[];
   /** Networks before the change at hops that differ, without those that are on the path afterwards. */
   readonly networksGone: readonly string[];

@@ -3,7 +3,7 @@ import type { Trace } from '../../traceroute/trace.ts';
 import { flowsAt } from './missing-ways.ts';
 
 /**
- * A hop in both searches. `ways`: numbers of known routers in each, added up; `asked`: number of flows that they
+ * A hop in both searches. `ways`: sum of the numbers of known routers in each; `asked`: number of flows that these
  * answered in each. `isOther`: both searches know routers there, but have none in common, and none is the target.
  */
 interface Hop {
@@ -14,7 +14,7 @@ interface Hop {
 
 /**
  * True if hops in a row of two searches for all paths have no router in common, and chance does not explain it: if
- * nothing changed, the flows of both searches chose between the same ways.
+ * nothing changed, the flows of both searches were distributed over the same routers.
  *
  * @param level significance level over all such hops
  */

@@ -5,7 +5,7 @@ import { asText, countOf, shown } from '../../words.ts';
 import { shareRouter } from './align.ts';
 
 /**
- * If each trace has at least so many flows, the text does not advise to trace more flows, which would tell a changed
+ * If each trace has at least this many flows, the text does not advise to trace more flows to distinguish a changed
  * path from a load balancer.
  */
 const TELLING_FLOWS = 16;
@@ -41,7 +41,9 @@ export function pathDifferences(
   ];
 }
 
-/** A change that several runs prove together, as a clause: ways of a load balancer that are gone or new, or other hops. */
+/**
+ * A change that several runs prove together, as a clause: paths of a load balancer that are gone or new, or other hops.
+ */
 export function lastingText(changes: readonly PathChange[], a: Trace, b: Trace): string {
   const [change] = changes;
   const more = changes.length === 1 ? '' : ` and at ${countOf(changes.length - 1, 'other place')}`;
@@ -50,7 +52,7 @@ export function lastingText(changes: readonly PathChange[], a: Trace, b: Trace):
 }
 
 /**
- * `ways` if the paths share a router at a changed hop, as when a balancer keeps one way and loses or gains others.
+ * `ways` if the paths share a router at a changed hop, as when a balancer keeps one path and loses or gains others.
  * Otherwise by `kindOfChange`.
  */
 export function kindOfLasting(changes: readonly PathChange[]): 'path' | 'ways' | 'hop' {
@@ -59,7 +61,7 @@ export function kindOfLasting(changes: readonly PathChange[]): 'path' | 'ways' |
 }
 
 /**
- * True if equally many hops differ at the same places of both paths: routers may answer from other interfaces because
+ * True if equally many hops differ at the same TTLs of both paths: routers may answer from other interfaces because
  * their return paths changed.
  */
 function mayBeInterfaces(changes: readonly PathChange[]): boolean {
@@ -67,8 +69,8 @@ function mayBeInterfaces(changes: readonly PathChange[]): boolean {
 }
 
 /**
- * `hop` if only single hops differ, each at its place, with hops between them that did not change, or if nothing
- * differs; `path` for hops in a row, more or fewer hops, or other places.
+ * `hop` if nothing differs, or only single hops at the same TTL with unchanged hops between them; `path` for several
+ * hops in a row, more or fewer hops, or other TTLs.
  */
 export function kindOfChange(changes: readonly PathChange[]): 'path' | 'hop' {
   const hops = changes.flatMap(({ hopA }) => hopA ?? []);
@@ -133,7 +135,7 @@ function doubtText(changes: readonly PathChange[], a: Trace, b: Trace): string {
   return `, a change${interfaces} or alternatives of a load balancer${advice}`;
 }
 
-/** True if each hop has a router that both traces show: then only alternatives differ. */
+/** True if each hop has a router that both traces show: then only further next hops of a balancer differ. */
 function isOfWays({ a, b }: PathChange): boolean {
   return a.length > 0 && a.every((hop, index) => shareRouter(hop, b[index] ?? []));
 }

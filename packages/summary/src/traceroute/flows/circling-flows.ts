@@ -7,24 +7,26 @@ import { HIDDEN_ROUTER } from '../refusals.ts';
 import type { Trace, Way } from '../trace.ts';
 
 /**
- * Routers, in the order of passage, among which the packets of a flow go round; empty if the flow reaches the target or
- * shows no circle.
+ * Routers of the routing loop of a flow, in the order of passage; empty if the flow reaches the target or shows no
+ * loop.
  */
 export function circleOfFlow({ isReached, steps }: Way): readonly string[] {
   if (isReached) return [];
   return circleIn(steps.map(({ routers }) => (routers.length === 1 ? routers[0]!.ip : null)));
 }
 
-/** The circles of all flows of a trace, as addresses (`HIDDEN_ROUTER` for a withheld one) in the order of passage. */
+/**
+ * The routing loops of all flows of a trace, as addresses (`HIDDEN_ROUTER` for a withheld one) in the order of passage.
+ */
 export function circlesIn({ ways, branching, searched }: Trace): readonly (readonly string[])[] {
   const circles = branching.length === 0 ? ways.map(circleOfFlow) : searched.map(circleOfPath);
   return circles.filter((circle) => circle.length > 0);
 }
 
 /**
- * The circle of a path of a search. If all its routers lead packets to the target, it counts only if the path ends in
- * it and none of them may choose per packet. Behind a per-packet balancer, a router answers at several hops without a
- * circle; one path of a per-flow balancer may come back to it, although other flows reach the target.
+ * The routing loop of a path of a search. If all its routers lead packets to the target, it counts only if the path
+ * ends in it and none of them may balance per packet: behind a per-packet balancer, a router answers at several hops
+ * without a loop, but one path of a per-flow balancer may loop while other flows reach the target.
  */
 function circleOfPath(path: readonly (WayNode | null)[]): readonly string[] {
   const circle = circleIn(path.map((node) => (node?.kind === 'router' ? node : null)));
@@ -35,21 +37,21 @@ function circleOfPath(path: readonly (WayNode | null)[]): readonly string[] {
   return circle.map(({ ip }) => ip ?? HIDDEN_ROUTER);
 }
 
-/** The circles of a trace in which other flows reach the target. */
+/** The routing loops of a trace in which other flows reach the target. */
 function circlesOf(trace: Trace): readonly (readonly string[])[] {
   const { ways, branching, isReached, isFinal } = trace;
   if (!isReached || !isFinal) return [];
   if (branching.length > 0) return circlesIn(trace);
   const alive = ways.filter((way) => way.isReached).flatMap(({ steps }) => steps);
   if (alive.length === 0) return [];
-  // A router at several hops of flows that reach the target proves no circle: behind a per-packet balancer with paths
-  // of different lengths, routers answer at several hops of all flows.
+  // A router at several hops of flows that reach the target proves no loop: behind a per-packet balancer with paths of
+  // different lengths, routers answer at several hops of all flows.
   const isMoving = (ip: string): boolean =>
     new Set(alive.filter(({ routers }) => routers.some((one) => one.ip === ip)).map(({ hop }) => hop)).size > 1;
   return circlesIn(trace).filter((circle) => !circle.some(isMoving));
 }
 
-/** Finding: packets of some flows go round in a circle, others reach the target. */
+/** Finding: some flows run into a routing loop, others reach the target. */
 export function findCirclingFlows(traces: readonly Trace[]): readonly FindingDraft[] {
   const found = traces
     .map((trace) => ({ trace, circles: circlesOf(trace) }))
@@ -78,7 +80,7 @@ export function findCirclingFlows(traces: readonly Trace[]): readonly FindingDra
   });
 }
 
-/** A search follows only some flows round the circle, so their number says nothing. */
+/** A search follows only some flows through the loop, so their number is meaningless. */
 function shareText({ probeResult, ways, branching }: Trace, flows: number): string {
   return branching.length > 0
     ? `some flows of ${probeResult.probe}`

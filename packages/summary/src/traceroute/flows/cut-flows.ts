@@ -14,8 +14,8 @@ interface CutFlows {
 }
 
 /**
- * Flows that are surely silent (`areSurelySilent`), by the last router seen on their way, without those of `deadWays`.
- * A balancer that appears at no hop (of a bundle of links, or of several hosts behind one address) or a filter by ports
+ * Flows that are surely silent (`areSurelySilent`), by the last router on their path, without those of `deadWays`. A
+ * balancer that appears at no hop (of a bundle of links, or of several hosts behind one address) or a filter by ports
  * may explain them.
  */
 function cutFlowsOf(trace: Trace): readonly CutFlows[] {

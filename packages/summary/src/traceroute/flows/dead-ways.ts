@@ -11,9 +11,9 @@ import { isSilent, stepText, targetIndex, type Step, type Trace, type Way } from
 
 /**
  * Flows that end early while others of the trace reach the target, in silence or refused by a router. Excludes a flow
- * last seen at a router that leads others to the target, and a silent one with too few packets to exclude chance.
- * Losses at the target’s own hop do not count over UDP, where a target may rate-limit its ICMP errors, nor if its
- * answers look limited.
+ * whose last router forwards others to the target, and a silent one with too few packets to exclude chance. Losses at
+ * the target’s own hop do not count over UDP, where a target may rate-limit its ICMP errors, nor if its answers look
+ * limited.
  */
 export function deadWays(trace: Trace): readonly Way[] {
   const { ways, isReached, isFinal } = trace;
@@ -37,7 +37,8 @@ export function deadWays(trace: Trace): readonly Way[] {
 }
 
 /**
- * Places that lead to the target: those of the flows that reach it, and of each flow that was last seen at such a place.
+ * Routers (`placesIn`) that lead to the target: those of the flows that reach it, and of each flow whose last router is
+ * one of them.
  */
 function placesBeforeTarget(ways: readonly Way[]): ReadonlySet<string> {
   const found = new Set<string>();
@@ -59,8 +60,8 @@ function lastPlaces(way: Way): readonly string[] {
 
 /**
  * Flows that end at the same routers and whose silence chance does not explain: all together, with a correction for the
- * number of routers at that hop, or else each by its own packets. All if the flows are surely silent and flows that
- * reach the target were seen at this hop.
+ * number of routers at that hop, or else each by its own packets. Returns all if the flows are surely silent and flows
+ * that reach the target were seen at this hop.
  */
 function provedOf(trace: Trace, ways: readonly Way[]): readonly Way[] {
   const { hop } = lastOf(ways[0]!)!;
@@ -75,8 +76,8 @@ function provedOf(trace: Trace, ways: readonly Way[]): readonly Way[] {
 }
 
 /**
- * Probability that flows lose all packets beyond the hop by chance, given the loss of the flows that reach the target;
- * 1 if a packet is answered or none was sent there.
+ * Probability that these flows lose all packets beyond the hop by chance, given the loss of the flows that reach the
+ * target; 1 if a packet is answered or none was sent there.
  */
 function chanceOf(trace: Trace, own: readonly Way[], hop: number): number {
   const { ways, steps, probeResult } = trace;
@@ -85,8 +86,7 @@ function chanceOf(trace: Trace, own: readonly Way[], hop: number): number {
   const isLimited =
     last !== undefined && (probeResult.result.protocol === 'udp' || weightOfLimits([{ trace, routers: [] }]) > 0);
   const alive = ways.filter(({ isReached }) => isReached).flatMap((way) => way.steps);
-  // Leaves out hops that answer a burst and then no more: they answer the flows that come first, whichever path these
-  // take.
+  // Leaves out hops that answer a burst and then no more: they answer the first flows, whichever path these take.
   const answering = alive.filter(
     (step) =>
       !isSilent(step) && step.hop > hop && step.hop < (isLimited ? end : end + 1) && !isLimitLikely(trace, step),
@@ -141,8 +141,8 @@ export function findDeadWays(traces: readonly Trace[]): readonly FindingDraft[] 
 }
 
 /**
- * Clause on the other flows: those that reach the target, and those that end on the same path but got answers of fewer
- * hops, because routers rate-limit their answers.
+ * Clause about the other flows: those that reach the target, and those that end on the same path but got answers from
+ * fewer hops, because routers rate-limit their answers.
  */
 function othersText(found: readonly { readonly trace: Trace; readonly way: Way }[]): string {
   const dead = new Set(found.map(({ way }) => way));
@@ -162,7 +162,7 @@ function refuserOf({ steps }: Way, last: Step): string {
 }
 
 /**
- * `the ways behind hop 3, 198.51.100.7`: the last router of the flow that leads others to the target; empty without
+ * `the ways behind hop 3, 198.51.100.7`: the last router of the flow that forwards others to the target; empty without
  * one.
  */
 function forkText(trace: Trace, { steps }: Way): string {

@@ -1,7 +1,7 @@
 import type { Sample } from '../../chance.ts';
 import type { Step } from '../trace.ts';
 
-/** The routers of a step; those with withheld addresses by their place among the responders of the hop. */
+/** Keys of the routers of a step; for those with withheld addresses, by their index among the responders of the hop. */
 export function placesIn({ hop, routers, isPrivate, responders }: Step): readonly string[] {
   return isPrivate ? responders.map((index) => `${hop} ${index}`) : routers.map(({ ip }) => ip);
 }

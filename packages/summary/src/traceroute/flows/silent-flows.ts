@@ -4,7 +4,7 @@ import { isSilent, targetIndex, type Step, type Trace, type Way } from '../trace
 import { circleOfFlow } from './circling-flows.ts';
 import { placesIn, sampleOf } from './samples.ts';
 
-/** Flows that end in silence, not refused and not in a circle, in a trace whose other flows reach the target. */
+/** Flows that end in silence, neither refused nor in a loop, in a trace whose other flows reach the target. */
 export function silentFlows({ ways, isReached, isFinal }: Trace): readonly Way[] {
   if (!isReached || !isFinal || !ways.some((way) => way.isReached)) return [];
   return ways.filter((way) => way.isEnded && way.refusal === null && circleOfFlow(way).length === 0);
@@ -20,9 +20,9 @@ export function areSurelySilent(trace: Trace): boolean {
 }
 
 /**
- * True if chance may explain that the target answered no packet of so many flows, given its answers to the others; also
- * if it answered a packet with the full TTL, got too few of these, or left too many packets of the others unanswered.
- * The packets with the full TTL are taken to be of the silent flows.
+ * True if chance may explain that the target answered no packet of this many flows, given its answers to the others;
+ * also if it answered a full-TTL packet, if too few of these were sent, or if it left too many packets of the others
+ * unanswered. All full-TTL packets are attributed to the silent flows.
  */
 function isByChance(trace: Trace, flows: readonly Way[]): boolean {
   const { ways, fullTtl } = trace;
@@ -30,7 +30,7 @@ function isByChance(trace: Trace, flows: readonly Way[]): boolean {
   if (full.length < thresholds.cutFlows.full * flows.length || full.some((rtt) => rtt !== null)) return true;
   const lost = sampleOf(atTarget(trace, flows)).lost + full.length;
   const others = sampleOf(atTarget(trace, reaching(ways)));
-  // Rate limits may leave all packets of a flow unanswered: losses are not independent then, as `choice` assumes.
+  // Rate limits may leave all packets of a flow unanswered: then losses are not independent, which `choice` assumes.
   if (others.lost > others.sent * thresholds.sharedLoss) return true;
   const choice = Math.exp(choices(ways.length, flows.length));
   return choice * chanceOfMore({ sent: lost, lost }, others) > thresholds.beginByChance;

@@ -7,15 +7,15 @@ import type { Step, Trace, Way } from '../trace.ts';
  */
 const REPEATS = 6;
 
-/** Number of answers, all of one router, from which on a hop is taken to have no other router. */
+/** Number of answers, all from one router, from which a hop is taken to have no other router. */
 const ENOUGH = 12;
 
 /**
  * Returns whether a link between two neighbouring hops of a flow is unsure: a balancer may choose per packet, so that
  * the packets to the two hops took different paths. A router at two hops of a flow shows paths of different length:
- * then each link is unsure from the first hop on that may have several routers. If the links between two hops cross,
- * there may be paths of equal length: then these links are unsure, unless repeats prove that flows keep their paths. No
- * link is unsure if the trace has only one flow or is a search for all paths.
+ * then each link is unsure from the first hop that may have several routers. If the links between two hops cross, there
+ * may be paths of equal length: then these links are unsure, unless repeats prove that flows keep their paths. No link
+ * is unsure if the trace has only one flow or is a search for all paths.
  */
 export function unsureLinks({ ways, branching }: Trace): (from: Step, to: Step) => boolean {
   if (ways.length < 2 || branching.length > 0) return () => false;
@@ -43,7 +43,7 @@ function addressesOf({ routers }: Step): readonly string[] {
 
 /**
  * True if a router answers at two hops of a flow, but at only one of them in another flow: a router that also answers
- * for its next hop would do so in all flows. False for a flow in a circle.
+ * for its next hop would do so in all flows. False for a flow in a routing loop.
  */
 function isTwiceOnWay(way: Way, ways: readonly Way[]): boolean {
   if (circleOfFlow(way).length > 0) return false;
@@ -62,7 +62,9 @@ function isTwiceOnWay(way: Way, ways: readonly Way[]): boolean {
   });
 }
 
-/** True if repeats show that no balancer chooses per packet: each packet of a flow met the same router. */
+/**
+ * True if repeats show that no balancer chooses per packet: the same router answered all packets of a flow at a hop.
+ */
 function isSteady(steps: readonly Step[], several: ReadonlySet<number>): boolean {
   const own = steps.filter(({ hop, routers }) => several.has(hop) && routers.length > 0);
   const repeats = own.reduce((sum, { sent, lost }) => sum + sent - lost - 1, 0);

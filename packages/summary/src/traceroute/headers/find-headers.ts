@@ -13,7 +13,7 @@ export function findHeaders(traces: readonly Trace[]): readonly FindingDraft[] {
   return [...marked(final), ...translated(final), ...tunnels(final), ...waysBack(final)];
 }
 
-/** A hop whose replies agree about a property of the packets. */
+/** A hop whose replies agree on one value of a property of the quoted packets. */
 interface Quoting<T> {
   readonly hop: number;
   readonly value: T;
@@ -28,8 +28,8 @@ function quotingHops<T>(trace: Trace, valueOf: (reply: Reply) => T | undefined):
 }
 
 /**
- * The hop from which on all quoting hops have the same value. Undefined unless these are two or more, because a single
- * router may merely quote packets differently.
+ * The first hop of those at the end of the path that all quote the same value. Undefined unless these are two or more,
+ * because a single router may merely quote packets differently.
  */
 function lastingFrom<T>(hops: readonly Quoting<T>[]): Quoting<T> | undefined {
   const value = hops.at(-1)?.value;

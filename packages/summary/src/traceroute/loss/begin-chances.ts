@@ -19,22 +19,23 @@ export interface Chain {
 }
 
 /**
- * A place at which loss may begin: per chain its distance from the target in hops, undefined if it is not on the path.
+ * A link at which loss may begin: for each chain its distance from the target in hops, undefined if it is not on the
+ * path.
  */
 export type Begin = readonly (number | undefined)[];
 
-/** Logarithms of the likelihoods of one chain, with one assumption about the limits of its routers. */
+/** Logarithms of the likelihoods of one chain, under one assumption about the rate limits of its routers. */
 interface Logs {
   /** With loss from this path: by share of lost packets, then by the distance at which the loss begins. */
   readonly withLoss: readonly (readonly number[])[];
-  /** If the loss does not begin on this path: without loss, or with loss from another place. */
+  /** If the loss does not begin on this path: without loss, or with loss that begins elsewhere. */
   readonly other: number;
 }
 
 /** The logarithms of a chain, for each of `ASSUMPTIONS`. */
 export type ChainLogs = readonly Logs[];
 
-/** Possible shares of routers that rate-limit their answers, each with its prior probability. */
+/** Hypotheses about the share of routers that rate-limit their answers, each with its prior probability. */
 const LIMITED = [
   [0.05, 0.4],
   [0.5, 0.3],
@@ -44,11 +45,13 @@ const LIMITED = [
 const LIMITED_TARGET = 0.2;
 /** Prior probability that another path loses packets at another place. */
 const OTHER_LOSS = 0.05;
-/** Share of packets that are lost where loss is not assumed. */
+/** Loss rate where no loss is assumed. */
 const ELSEWHERE = 1e-4;
-/** Shares of lost packets that are assumed in turn. */
+/** Loss rates over which the likelihood is evaluated. */
 const LOSSES = [0.02, 0.05, 0.08, 0.12, 0.16, 0.2, 0.25, 0.3, 0.36, 0.42, 0.5, 0.58, 0.66, 0.75, 0.85, 0.94] as const;
-/** Shares of unanswered packets of routers that all rate-limit their answers alike. */
+/**
+ * Shares of unanswered packets that are evaluated for the assumption that all routers rate-limit their answers alike.
+ */
 const ALIKE = LOSSES.filter((_, index) => index % 2 === 1);
 const ASSUMPTIONS = LIMITED.flatMap(([limited, weight]) => [
   { limited, share: undefined, weight: weight / 2 },
@@ -86,8 +89,8 @@ function logOfBegin(chains: readonly Logs[], begin: Begin): number {
 }
 
 /**
- * Logarithms of the likelihoods of one chain. Routers in front of the place where loss begins are taken to lose next to
- * nothing, those from there on as much as the target. Each may rate-limit its answers: with any share, or all with the
+ * Logarithms of the likelihoods of one chain. Routers before the link at which loss begins have the loss rate
+ * `ELSEWHERE`, those behind it that of the target. Each may rate-limit its answers: with any share, or all with the
  * same one.
  */
 export function logsOfChain(chain: Chain): ChainLogs {
@@ -105,8 +108,8 @@ export function logsOfChain(chain: Chain): ChainLogs {
 }
 
 /**
- * Logarithms of the likelihood of the answers of a router that limits them: if it is in front of the place where loss
- * begins, and if it is there or beyond, for each of `LOSSES`.
+ * Logarithms of the likelihood of the answers of a router that limits them: if it is before the link at which loss
+ * begins, and if it is behind that link, for each of `LOSSES`.
  */
 interface OfLimit {
   readonly before: number;
@@ -155,7 +158,7 @@ function ofBoth(loss: number, limit: number): number {
   return 1 - (1 - loss) * (1 - limit);
 }
 
-/** Logarithm of the probability of one order of so many losses. */
+/** Logarithm of the probability of one particular order with this many losses. */
 function binomialLog({ sent, lost }: Sample, share: number): number {
   return lost * Math.log(share) + (sent - lost) * Math.log(1 - share);
 }

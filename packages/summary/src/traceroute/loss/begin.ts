@@ -2,7 +2,7 @@ import { thresholds } from '../../thresholds.ts';
 import { chanceOfMore, type Sample } from '../../chance.ts';
 import { isSilent, type Step, type Trace } from '../trace.ts';
 
-/** A path to a target with loss: its hops up to the target, with the counted packets. */
+/** A path to a target with loss: its hops up to the target, with the packets that count (`countedSteps`). */
 export interface Path {
   readonly trace: Trace;
   readonly steps: readonly Step[];
@@ -23,8 +23,8 @@ export interface Loss {
 }
 
 /**
- * Locates where the loss of each path begins. With few packets a hop may have answered all by chance: it counts as
- * lossless only if chance does not explain its lower loss, given the packets of all paths through the router.
+ * Locates where the loss of each path begins. With few packets a hop may have answered all of them by chance: it counts
+ * as lossless only if chance does not explain its lower loss, given the packets of all paths through the router.
  */
 export function beginsOf(paths: readonly Path[]): readonly Loss[] {
   const losses = paths.map((path) => beginOf(path, paths));
@@ -88,7 +88,10 @@ function sumOf(samples: readonly Sample[], what: keyof Sample): number {
   return samples.reduce((sum, one) => sum + one[what], 0);
 }
 
-/** Narrows by other paths: if one shares a candidate link and shows loss from there on, the loss begins no later. */
+/**
+ * Narrows a loss by other paths: if one of them has a candidate link and shows loss behind it, the loss begins there or
+ * before.
+ */
 function narrowed(loss: Loss, losses: readonly Loss[]): Loss {
   const { trace, after, begin } = loss;
   const steps = trace.steps.filter(({ hop }) => hop > (after?.hop ?? 0) && hop < begin.hop);

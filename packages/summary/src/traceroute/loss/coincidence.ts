@@ -10,9 +10,9 @@ interface Seen {
 type Distribution = readonly number[];
 
 /**
- * Probability that chance alone makes so many packets that leave together miss their answers at two neighbouring
- * routers. Loss hits the packets to each router independently; missing answers coincide if the same packets use up the
- * limits of both.
+ * Probability that, by chance alone, this many of the packets that left together are unanswered at both of two
+ * neighbouring routers. Loss hits the packets to each router independently; missing answers coincide if the same
+ * packets use up the limits of both.
  */
 export function coincidence(routers: readonly (readonly Seen[])[]): number {
   const pairs = routers.slice(1).flatMap((own, index) => pairsOf(routers[index]!, own));
@@ -24,7 +24,7 @@ export function coincidence(routers: readonly (readonly Seen[])[]): number {
     .reduce((sum, one) => sum + one, 0);
 }
 
-/** For each trace that met both hops, per packet whether its answer is missing. */
+/** For each trace with both hops: whether the answer to each packet is missing. */
 function pairsOf(before: readonly Seen[], after: readonly Seen[]): readonly (readonly [boolean[], boolean[]])[] {
   return before.flatMap((one) => {
     const same = after.find(({ trace }) => trace === one.trace);

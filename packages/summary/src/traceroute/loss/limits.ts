@@ -5,9 +5,9 @@ import { targetIndex, type Step, type Trace } from '../trace.ts';
  * Probability of an outcome that contradicts the token bucket: send times are inexact, and other packets take tokens.
  */
 const NOISE = 0.08;
-/** Packets per new token; infinite if the trace ends first. */
+/** Candidate numbers of packets per new token; infinite if the trace ends before the next token. */
 const REFILLS = [1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 35, 50, Infinity] as const;
-/** Share of the rate-limited routers whose answers follow no order, because other packets take tokens. */
+/** Prior share of rate-limited routers whose answers follow no order, because other packets take tokens. */
 const IN_ANY_ORDER = 0.1;
 
 /** Per packet, in sending order, whether it was answered. */
@@ -28,9 +28,8 @@ export interface Suspect {
 /**
  * Logarithm of the likelihood ratio of two causes of loss: rate limits of the target and of those routers, or packets
  * lost by chance. Chance has no order. A limit is a token bucket per hop: a burst of answers, then one for each new
- * token.
- * By Markov’s inequality the ratio is below 1/x in at most 1 of x cases with limits, and above x in at most 1 of x
- * without.
+ * token. By Markov’s inequality, the ratio is below 1/x in at most one of x cases with limits, and above x in at most
+ * one of x cases without.
  */
 export function weightOfLimits(suspects: readonly Suspect[]): number {
   const sumOf = (rows: readonly Rows[]): number => rows.reduce((sum, one) => sum + weightOfRows(one), 0);
@@ -47,9 +46,9 @@ export function weightOfLimits(suspects: readonly Suspect[]): number {
 }
 
 /**
- * Logarithm of the likelihood ratio of rate limits of routers and of loss by chance, from the order of their answers
- * alone. Other packets that use up a limit may be those of all routers of a path, hence one probability of any order
- * for all.
+ * Logarithm of the likelihood ratio between rate limits of routers and loss by chance, from the order of their answers
+ * alone. Other traffic may use up the limits of all routers of a path alike, hence one common probability that the
+ * order is random.
  */
 export function weightOfOrder(
   seen: readonly { readonly trace: Trace; readonly step: Step }[],
@@ -73,7 +72,7 @@ function isAtSeveralHops({ steps, target, branching }: Trace): boolean {
 }
 
 /**
- * With several flows, `all` has only the first pass over the hops: packets that are sent again later are spaced
+ * With several flows, `all` has only as many packets as hop 1 got, those of the first pass: repeated packets are spaced
  * differently.
  */
 function rowsOf(trace: Trace, { hop }: Step): Rows {
@@ -104,8 +103,7 @@ function weightOfRow(row: Row): number {
   if (answered === 0 || lost === 0) return 0;
   const buckets = REFILLS.map((refill) => ({ refill, burst: burstFor(row.length, answered, refill) }));
   const fitting = buckets.filter((bucket) => answersOf(row.length, bucket) === answered);
-  // Normalises the likelihood: a bucket also explains each order in which one answered and one lost packet are
-  // exchanged.
+  // Normalises the likelihood: a bucket also explains each order in which one answered and one lost packet are swapped.
   const others = answered * lost * (NOISE / (1 - NOISE)) ** 2;
   const likelihood = logOfMean(fitting.map((bucket) => likelihoodOf(row, bucket))) - Math.log(1 + others);
   return likelihood + orders(answered, lost);

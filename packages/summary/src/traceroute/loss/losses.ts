@@ -26,7 +26,7 @@ export function findLosses(traces: readonly Trace[]): readonly FindingDraft[] {
   // Each hop with loss is compared with those beyond it, and may have lost more by chance.
   const lossyHops = reached.flatMap(({ steps }) => steps.filter((step) => !isSilent(step) && step.lost > 0)).length;
   const groups = byPlace(losses.filter(({ begin, end }) => begin.hop !== end.hop));
-  // Paths that begin to lose packets in one network are taken to have the same cause: one that is proved suffices.
+  // Losses that begin in the same network are taken to have the same cause, so one that is proved suffices.
   const located = groups.filter((own) => own.some(({ trace }) => isIn(proved, trace)));
   const placed = located.flat().map(({ trace }) => trace);
   return [
@@ -68,7 +68,7 @@ function reachedOf(traces: readonly Trace[]): readonly Trace[] {
   );
 }
 
-/** Answers from a hop on may come back by other routers than those before it. */
+/** Answers from this hop and those behind it may return by other routers than answers from the hops before. */
 const WAY_BACK =
   'The packets or the answers to them are lost: from there on answers may come back another way, which no trace shows.';
 
@@ -96,7 +96,7 @@ export function placeText(loss: Loss): string {
   return `between ${after === null ? trace.probeResult.probe : routerText(after)} and ${end}`;
 }
 
-/** Names the router of a hop, or only the hop if it has several: the one that loses packets is unknown. */
+/** The router of a hop as text, or only the hop if it has several routers, of which any may lose packets. */
 function routerText(step: Step): string {
   return step.routers.length < 2 ? stepText(step) : `hop ${step.hop}`;
 }
@@ -129,7 +129,7 @@ function causesText(losses: readonly Loss[]): string {
   return `lost on ${isLast ? 'its last link' : 'the way'}, or the target limits its answers, which all that ask it may share.${after}${isLast ? '' : ` ${beforeText(losses)}`}${advice}`;
 }
 
-/** Sentence: how many of the missing answers came, but too late to count; undefined for none. */
+/** Sentence with the number of missing answers that arrived too late to count; undefined for none. */
 function lateText(losses: readonly Loss[]): string | undefined {
   const late = losses.reduce((sum, { trace, end }) => sum + Math.min(end.lost, lateAt(trace, end.hop)), 0);
   if (late === 0) return undefined;
@@ -137,7 +137,7 @@ function lateText(losses: readonly Loss[]): string | undefined {
   return `${late === 1 ? 'One' : late} of the ${lost} missing answers came after more than four seconds, too late to count.`;
 }
 
-/** Sentence: whether answers of hops before the target are missing too, by loss or by rate limits. */
+/** Sentence about missing answers of hops before the target, by loss or by rate limits. */
 function beforeText(losses: readonly Loss[]): string {
   const first = losses.map(({ trace }) => carriedTo(stepsToTarget(trace))[0]?.hop);
   const hops = unique(first.flatMap((hop) => (hop === undefined ? [] : [String(hop)])));

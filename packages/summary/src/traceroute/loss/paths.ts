@@ -9,7 +9,7 @@ import { thresholds } from '../../thresholds.ts';
 import { isPacketwise } from '../multipath/dead-ends.ts';
 import { isSilent, targetIndex, type Step, type Trace } from '../trace.ts';
 
-/** What late answers count as: as answers for the place of loss, as missing for the target that should have answered. */
+/** How late answers count: as `answered` to locate loss, as `missing` to report the loss of the target. */
 export type LateAnswers = 'answered' | 'missing';
 
 /** Paths with loss at the target, without the packets to routers that are no evidence of that loss. */
@@ -46,8 +46,8 @@ function mayBeLimited({ trace: { target } }: Path, all: readonly Path[]): boolea
 }
 
 /**
- * True if routers carry the loss to the target, but do not prove that packets are lost before them. If one of them
- * surely rate-limits its answers, the others are taken to do so as well.
+ * True if a run of routers up to the target shows the loss, but does not prove that packets are lost before it. If one
+ * of them surely rate-limits its answers, the others are taken to do so as well.
  */
 function mayBeLimitedOnWay({ trace, steps }: Path, routers: Routers): boolean {
   const lossy = carriedTo(steps);
@@ -58,7 +58,7 @@ function withoutRouters({ trace, steps }: Path): Path {
   return { trace, steps: [...steps.slice(0, -1).map(withoutPackets), steps.at(-1)!] };
 }
 
-/** Responding routers of the last run of loss up to the target, which no lossless router interrupts. */
+/** The responding routers with loss directly before the target, up to the last lossless router. */
 export function carriedTo(steps: readonly Step[]): readonly Step[] {
   const answering = steps.slice(0, -1).filter((step) => !isSilent(step) && step.sent > 0);
   return answering.slice(answering.findLastIndex(({ lost }) => lost === 0) + 1);

@@ -19,15 +19,15 @@ const MOST_OTHERS = 15;
 interface Way {
   readonly trace: Trace;
   readonly length: number;
-  /** For each hop from 1 on the link into it. */
+  /** For each hop, from hop 1, the link into it. */
   readonly links: readonly string[];
   readonly logs: ChainLogs;
 }
 
 /**
- * Widens the place of each loss until a loss that begins elsewhere hardly explains the packets of its path and of up to
- * `MOST_OTHERS` others to the target, with chance and rate limits of routers. If no place in front of the target is
- * wide enough, the loss begins at the target.
+ * Widens the stretch of each loss until it begins there with a probability of at least 1 − `beginElsewhere`, given the
+ * packets of its path and of up to `MOST_OTHERS` others to the target, chance, and rate limits of routers. If no
+ * stretch before the target suffices, the loss begins at the target.
  */
 export function provedBegins(losses: readonly Loss[], reached: readonly Trace[]): readonly Loss[] {
   if (losses.every(hasNoPlace)) return losses;
@@ -117,7 +117,7 @@ function answering(trace: Trace): readonly Step[] {
   return stepsToTarget(trace).filter((step) => !isSilent(step));
 }
 
-/** True if the trace met the router at which the loss shows first. */
+/** True if the trace passed the first router that shows the loss. */
 function isAlong(trace: Trace, { begin }: Loss): boolean {
   const ip = begin.routers[0]?.ip;
   return ip !== undefined && trace.steps.some(({ routers }) => routers[0]?.ip === ip);

@@ -49,8 +49,8 @@ function isLimited(seen: readonly Seen[]): boolean {
 }
 
 /**
- * Logarithm of the likelihood ratio of two causes, from the shares of unanswered packets: limits, with another share at
- * each router or the same share at all, and loss, with the share of the target at each router.
+ * Logarithm of the likelihood ratio of two causes of the shares of unanswered packets: rate limits, with a separate
+ * share per router or one share for all, and loss, with the share of the target at every router.
  */
 function weightOfShares(seen: readonly (readonly Seen[])[]): number {
   const samples = seen.map((own) => sumOf(own.map(({ step }) => step)));

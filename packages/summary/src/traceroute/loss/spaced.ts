@@ -39,8 +39,8 @@ function isProved(trace: Trace, traces: readonly Trace[]): boolean {
 }
 
 /**
- * Sent and lost handshakes with the target, over all probes: as for ping and tcp checks, one lost by each of two probes
- * suffices.
+ * Sent and lost handshakes with the target, summed over all probes: as in ping and tcp checks, one lost at each of two
+ * probes suffices.
  */
 function sumOfHandshakes({ target }: Trace, traces: readonly Trace[]): Sample {
   const own = traces.filter((trace) => trace.target === target && trace.probeResult.result.spaced?.handshakes === true);
@@ -50,7 +50,7 @@ function sumOfHandshakes({ target }: Trace, traces: readonly Trace[]): Sample {
 
 /**
  * True if the SYNs of the traces, which leave in quick succession, got fewer answers than those half a second apart:
- * loss does not depend on that, a rate limit of new connections does.
+ * loss does not depend on the spacing, a rate limit of new connections does.
  */
 function areHandshakesLimited(trace: Trace, traces: readonly Trace[]): boolean {
   const quick = traces.filter(({ target }) => target === trace.target).flatMap(newConnections);
@@ -58,7 +58,10 @@ function areHandshakesLimited(trace: Trace, traces: readonly Trace[]): boolean {
   return chanceOfMore({ sent: quick.length, lost }, sumOfHandshakes(trace, traces)) <= thresholds.beginByChance;
 }
 
-/** Whether the first SYN of each flow to the target's hop was answered; later ones are repetitions to a firewall. */
+/**
+ * Whether the first SYN of each flow to the target's hop was answered; a stateful firewall takes later ones for
+ * retransmissions.
+ */
 function newConnections(trace: Trace): readonly boolean[] {
   const hop = trace.steps[targetIndex(trace) ?? -1]?.hop ?? 0;
   const firsts = (trace.probeResult.result.flows ?? []).map(({ hops }) => hops[hop - 1]?.[0]);
@@ -79,8 +82,8 @@ function isOutOfOrder(group: Group): boolean {
 }
 
 /**
- * True if the packets of a group arrive in their order. Expects that no answers were reordered: then a group with two
- * answers shows it. Without such a group, the round-trip times must be alike, unless no per-packet balancer is
+ * True if the packets of a group arrive in their order. Requires that no answers were reordered: then a group with two
+ * answers proves it. Without such a group, the round-trip times must be similar, unless no per-packet balancer is
  * possible.
  */
 function isInOrder(trace: Trace, { groups }: Spaced): boolean {
@@ -131,7 +134,7 @@ export function findSpacedLoss(proved: readonly Trace[]): readonly FindingDraft[
   return [buildFinding('loss_at_target', 'warning', results, text, `packets to it get no answer: ${shares}`)];
 }
 
-/** Packets in groups: those that no rate limit explains (`lost`), and others without an answer (`open`). */
+/** Packets in groups: unanswered ones that no rate limit explains (`lost`), and other unanswered ones (`open`). */
 function countsOf({ probeResult: { result } }: Trace): Sample & { readonly open: number } {
   const { sent, received, groups, handshakes = false } = result.spaced!;
   const lost = handshakes ? sent - received : groups.reduce((sum, group) => sum + countOfOutOfOrder(group), 0);

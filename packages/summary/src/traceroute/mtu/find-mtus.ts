@@ -76,8 +76,8 @@ function ownHole(holes: readonly Trace[]): FindingDraft {
 const ECHO_HOLE = 'Large echo requests get neither an answer nor an ICMP error, and small ones are answered';
 
 /**
- * Finding: large echo requests get no answer, and large packets of the trace arrive. The answers to the latter are small:
- * nothing shows that large ones come back.
+ * Finding: large echo requests get no answer, and large packets of the trace arrive. The answers to the latter are
+ * small: nothing shows that large packets pass on the return path.
  */
 function echoFilter(holes: readonly Trace[]): FindingDraft {
   const arrived = unique(holes.map((trace) => passedBy(trace)!));
@@ -86,8 +86,8 @@ function echoFilter(holes: readonly Trace[]): FindingDraft {
 }
 
 /**
- * Clause that packets of the trace arrive in sizes in which echo requests vanish, or that larger ones get an error;
- * undefined if neither is known.
+ * Clause: packets of the trace arrive in sizes in which echo requests vanish, or larger ones get an error; undefined if
+ * neither is known.
  */
 function passedBy(trace: Trace): string | undefined {
   const { protocol = 'icmp', fullSize } = trace.probeResult.result;
@@ -127,7 +127,7 @@ function smallMtus(traces: readonly Trace[]): readonly FindingDraft[] {
   const values = listed(alike.map(([text, own]) => `${listed(resultsOf(own).map(({ probe }) => probe))} ${text}`));
   const arrived = unique(small.flatMap((trace) => arrivedFrom(trace, reportedMtu(trace)! + 1) ?? []));
   const others = arrived.length === 0 ? '' : ` ${listed(arrived)} arrive all the same: they may take another way.`;
-  // The report may have come for a packet of the trace’s own protocol, not for an echo request.
+  // The MTU may have been reported about a packet of the trace’s own protocol instead of an echo request.
   const isOwn = small.some(({ probeResult: { result } }) => result.fullSize?.bytes === result.pathMtu);
   const packets = isOwn ? 'Packets' : 'Echo requests';
   const text = `${packets} of less than ${bytesText(ordinary)} only fit the path, as a router or the probe’s link reports: ${values}.${others}`;
@@ -142,8 +142,8 @@ function reportedMtu({ probeResult: { result } }: Trace): number | undefined {
 }
 
 /**
- * Clause with the nearest router that reported the path MTU, or only with its hop if an older agent does not tell which
- * of several it is; empty if none did.
+ * Clause with the nearest router that reported the path MTU, or only with its hop if an older agent does not report
+ * which of several routers it was; empty if none did.
  */
 function reporterText(trace: Trace): string {
   const { hops = [] } = trace.probeResult.result;

@@ -4,7 +4,7 @@ import { isOfCloud, type WayLink, type WayNode } from './ways.ts';
 export interface Branch {
   readonly from: string;
   readonly to: string;
-  /** True if it is unknown which of several nodes leads on. */
+  /** True if it is unknown which of several nodes the link starts at. */
   readonly isInferred: boolean;
   readonly sent: number;
   readonly received: number;

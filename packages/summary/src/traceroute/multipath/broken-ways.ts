@@ -5,9 +5,7 @@ import type { WayLink, WayNode } from './ways.ts';
 
 type FullTtl = SparseResultOf<'traceroute'>['fullTtl'];
 
-/**
- * If at least so many packets with the full TTL were answered, and as many lost, no other packets are needed as proof.
- */
+/** If at least this many full-TTL packets were answered, and as many lost, they suffice as proof. */
 const FULL_TTL_PROOF = 9;
 
 /** One of several paths behind a router on which packets end or are refused, while others reach the target. */
@@ -23,7 +21,7 @@ export interface BrokenWay {
 /**
  * Paths of a balancer that the agent found broken, if chance does not explain the silence, given the loss on the other
  * paths. Only for balancers proved to choose per flow: otherwise the path of a lost packet is unknown. Also paths
- * behind any balancer that end at a router that refused packets and passed none on to the target.
+ * behind any balancer that end at a router that refused packets and forwarded none to the target.
  *
  * @param fullTtl packets with the full TTL: those that the target answered took other paths
  */
@@ -31,7 +29,7 @@ export function brokenWaysOf(nodes: readonly WayNode[], fullTtl: FullTtl): reado
   return nodes.flatMap((node) => {
     if (isRefuser(node, nodes)) {
       const way = forkBefore(node);
-      // With a withheld address the fork may be the router itself, which passes other packets.
+      // With a withheld address the fork may be the router itself, which forwards other packets.
       if (way === undefined || (node.ip === null && way.fork.ip === null && way.first === node)) return [];
       // Its own hop is the first of those at which it answered.
       const own = nodes.filter(({ ip, index }) => index === node.index || (ip !== null && ip === node.ip));

@@ -12,8 +12,8 @@ export function hasDeadEnd(nodes: readonly WayNode[]): boolean {
 }
 
 /**
- * True if a search found a per-packet balancer. It may ask again for packets lost behind one, so the order of the
- * answers does not tell loss from rate limits.
+ * True if a search found a per-packet balancer. It may repeat packets that were lost behind it, so the order of the
+ * answers does not distinguish loss from rate limits.
  */
 export function isPacketwise(nodes: readonly WayNode[]): boolean {
   return nodes.some(({ balances }) => balances === 'packet');

@@ -23,7 +23,10 @@ export function withEnd(trace: Trace): Broken {
 /** True if the packets end where the answers do: an error or a loop shows it, silence does not. */
 export const isEndShown = ({ end }: Broken): boolean => end === 'refused' || end === 'loop';
 
-/** What silence beyond the last answers means: packets may be lost on their way, or answers on the return path. */
+/**
+ * Sentence about silence beyond the last answers: packets may be lost on the forward path, or answers on the return
+ * path.
+ */
 export function silenceText(broken: readonly Broken[]): string {
   const isOpen = broken.some(({ end }) => end === 'silent') && !broken.some(isEndShown);
   return isOpen ? ' (the packets or their answers are lost)' : '';

@@ -7,21 +7,21 @@ import { isSameRouter } from './same-router.ts';
 import { stepText, targetIndex, type Step, type Trace } from '../trace.ts';
 import { thresholds } from '../../thresholds.ts';
 
-/** A path with loss, and what it has in common with paths of working probes before the loss begins. */
+/** A path with loss, and the part of it before the loss that paths of working probes share. */
 interface LossyFork {
   readonly loss: Loss;
   /** The last router before the loss that also answered a working probe. */
   readonly common: Step | undefined;
   /** The next router of that working probe. */
   readonly onward: Step | undefined;
-  /** True if a hop between the common router and the place where the loss shows first is not known. */
+  /** True if a hop between the common router and the first hop with loss is not known. */
   readonly isGapped: boolean;
-  /** Whether a working probe goes on from the common router to the one at which the loss shows first. */
+  /** Whether the path of a working probe leads from the common router to the first router with loss. */
   readonly isShared: boolean;
 }
 
 /**
- * What the traces say about failing probes whose packets reach the target in part.
+ * Text about failing probes some of whose packets reach the target.
  *
  * @param losses of the failing probes; not empty
  * @param working traces of working probes that reach the target
@@ -52,7 +52,7 @@ export function lossText(losses: readonly Loss[], working: readonly Trace[]): st
   const place = `${who} show ${stepText(common)} as the last router in common before loss shows:`;
   const loss = `${what} (${sharesOf(first!)})`;
   const goOn = `the working ones go on${onwardText(onward, first![0]!.trace.target)} and ${rest}`;
-  // A hop that the failing one does not show may be a further router in common.
+  // A hop that is unknown on the failing path may be another common router.
   return isGapped
     ? `${place} ${loss}, ${goOn}, and whether they part is not known, since hops in between are not known`
     : `${place} they part ${partingNetworkText(common, onward)}, ${loss}, and ${goOn}`;
@@ -84,7 +84,7 @@ function forkOf(loss: Loss, working: readonly Trace[]): LossyFork {
 }
 
 /**
- * True if the next router to answer after the common one is where the loss begins. Without a common one, loss at the
+ * True if the next router to answer after the common one is where the loss begins. Without a common router, loss at the
  * target proves nothing, because all paths lead there.
  */
 function follows({ steps, target }: Trace, common: Step | undefined, begin: Step, isTarget: boolean): boolean {

@@ -9,7 +9,7 @@ export function partingNetworkText(at: Step, onward: Step | undefined): string {
 }
 
 /**
- * Clause: the router by which the working probes go on; empty if it is not known.
+ * Clause with the next router on the paths of working probes; empty if it is not known.
  *
  * @param target the address that the working probes reach, which is no router on the way
  */

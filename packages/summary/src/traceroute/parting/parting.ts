@@ -17,9 +17,9 @@ import { refusalsText } from './refusal-text.ts';
 import { isSilent, stepText, tracesOf, type Step, type Trace } from '../trace.ts';
 
 /**
- * One sentence about the traceroute of a monitor that turned bad, or one per address family if it measured both; if
- * paths part, with the last router that those from failing and from working probes have in common, and the network
- * where they part. It describes the traces without attributing the fault.
+ * One sentence about the traceroute of a monitor that became bad, or one per address family if it measured both: the
+ * last router that the paths from failing and from working probes have in common, and the network in which they
+ * diverge. It describes the traces without attributing the fault.
  *
  * @param failing probes at which the monitor fails
  * @returns undefined if the traces are inconclusive
@@ -100,7 +100,7 @@ function otherTargetText(broken: readonly Broken[], working: readonly Trace[]): 
   return `The failing ${namesOf(broken)} went to another address (${of(broken)}) than the working ${namesOf(working)} (${of(working)}): their paths cannot be compared`;
 }
 
-/** The furthest router of a path that also answered a working probe, and the following part of the path. */
+/** The last router of a path that is also on the path of a working probe, and the next hops of both. */
 interface Fork {
   readonly trace: Broken;
   readonly at: Step;
@@ -127,7 +127,7 @@ function partsText(broken: readonly Broken[], working: readonly Trace[]): string
   const goesOn = `the working ones go on${onwardText(onward, trace.target)}`;
   const some = first.length === broken.length ? '' : ` (of ${namesOf(first.map(({ trace }) => trace))})`;
   const common = `${who} show ${stepText(at)} as the last router in common${some}`;
-  // A hop that one of them does not show may be a further router in common.
+  // A hop that is unknown on either path may be another common router.
   if (first.some(({ isGapped }) => isGapped)) {
     return `${common}: ${lowered(endsOf(broken, first))}, ${goesOn}, and where they part is not known, since hops in between are not known`;
   }

@@ -7,7 +7,7 @@ import { refusalsText } from './refusal-text.ts';
 export const FAULTLESS = 'the fault is over';
 
 /**
- * What the traces say about failing probes whose packets all reach the target.
+ * Text about failing probes whose packets all reach the target.
  *
  * @param others traces of the other probes
  */

@@ -1,7 +1,7 @@
 import { listed, unique } from '../../words.ts';
 import { meaningOf, type PathRefusal } from '../refusals.ts';
 
-/** Maximum refusals that a sentence names. */
+/** Maximum number of refusals in a sentence. */
 const NAMED = 3;
 
 /** `hop 3, 192.0.2.9 tells fra-1 that a filter forbids the traffic (!X)`, for each sender of refusals. */

@@ -15,7 +15,7 @@ export function spanIn(length: number, [start, end]: Span, rounds: number): Span
  * The last hop before the target that answered in rounds in which the target did not. The first of these rounds does
  * not count, since the hop may have answered before the silence began, nor the last one before an answer of the target.
  *
- * @returns undefined if there is none, or if no packets were sent to a later one of these hops in these rounds
+ * @returns undefined if there is none, or if a later one of these hops got no packets in these rounds
  */
 export function lastAlive(trace: Trace, target: number, span: Span, rounds: number): Step | undefined {
   const { before, seen } = seenBefore(trace, target, span, rounds);

@@ -3,7 +3,7 @@ import { listed, shown } from '../../words.ts';
 import { circleIn } from '../steps/circle-in.ts';
 import { targetIndex, type Trace } from '../trace.ts';
 
-/** A circle in which packets to the target went round in some rounds of a trace. */
+/** A routing loop in some rounds of a trace. */
 interface Circle {
   readonly trace: Trace;
   /** Addresses of the routers, in the order of passage. */
@@ -17,9 +17,10 @@ interface Circle {
 type Hop = NonNullable<Trace['probeResult']['result']['hops']>[number];
 
 /**
- * The circle that packets took in rounds in which they did not reach the target, although it answered in others. Two
- * routers or more answered at its hop and beyond, twice in the same order, or one did at all of these hops. Hops before the target count only if one
- * router answered there in all rounds: after a change of the path, the hops of both ways would look like a circle.
+ * The routing loop in rounds in which packets did not reach the target, although it answered in others: at the target’s
+ * hop and beyond, two or more routers answered twice in the same order, or one at all of these hops. Hops before the
+ * target count only if one router answered there in all rounds: after a path change, the hops of both paths would look
+ * like a loop.
  */
 export function circleOfRounds(trace: Trace): Circle | undefined {
   const { isFinal, steps, target, probeResult } = trace;
@@ -27,7 +28,7 @@ export function circleOfRounds(trace: Trace): Circle | undefined {
   const [flow] = flows;
   const index = targetIndex(trace);
   if (!isFinal || rounds < 2 || index === undefined || flow === undefined) return undefined;
-  // Beyond its hop, the target may have answered a packet after the circle.
+  // Beyond its hop, the target may have answered a packet after the loop.
   const first = (steps.find(({ routers }) => routers.some(({ ip }) => ip === target)) ?? steps[index]!).hop;
   const row = hops.find(({ hop }) => hop === first);
   const path = Array.from({ length: Math.max(...hops.map(({ hop }) => hop)) }, (_, at) =>
@@ -49,7 +50,10 @@ export function circleOfRounds(trace: Trace): Circle | undefined {
   return { trace, routers, when, isLast: answers.lastIndexOf(target ?? undefined) < end };
 }
 
-/** Number of hops in a row, that of the target first, for which one router must answer: some answer for a few. */
+/**
+ * Number of consecutive hops, from that of the target, at which one router must answer: some routers answer for a few
+ * hops.
+ */
 const LONE_HOPS = 5;
 
 /** The router that answers for the hop at this index and for all of the next ones; empty without one. */
@@ -64,7 +68,7 @@ function routerAt(row: Hop | undefined, isBefore: boolean, target: string | null
   return others.length === 1 ? others[0]!.ip : null;
 }
 
-/** Findings: packets to a target that answered went round in a circle in some rounds. */
+/** Findings: packets to a target that answered ran into a routing loop in some rounds. */
 export function findCirclesOfRounds(traces: readonly Trace[]): readonly FindingDraft[] {
   const circles = traces.flatMap((trace) => circleOfRounds(trace) ?? []);
   const groups = Map.groupBy(circles, ({ routers, isLast }) => `${routers.toSorted().join(' ')} ${isLast}`);
@@ -87,7 +91,7 @@ export function findCirclesOfRounds(traces: readonly Trace[]): readonly FindingD
   });
 }
 
-/** Finding: a single router answered for all hops, which shows no circle of several. */
+/** Finding: a single router answered for all hops, which proves no routing loop. */
 function oneForAll(own: readonly Circle[], when: string): FindingDraft {
   const [{ routers, isLast }] = own as [Circle];
   const end = isLast ? 'and they did not reach the target any more' : 'and others reached the target later';

@@ -14,7 +14,7 @@ export function withLateAnswers(trace: Trace, step: Step): Step {
   return late === 0 ? step : { ...step, lost: step.lost - late };
 }
 
-/** True if half or more of the packets without an answer in time may have got a late one: their sender is no silent one. */
+/** True if half or more of the packets that count as lost may have got a late answer: then the hop is not silent. */
 export function isLateRather(trace: Trace, hop: number, unanswered: number): boolean {
   return 2 * lateAt(trace, hop) >= unanswered;
 }

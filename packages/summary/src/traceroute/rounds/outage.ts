@@ -63,8 +63,8 @@ export function outageOf(trace: Trace, all: readonly Trace[]): Outage | undefine
 }
 
 /**
- * Whether the target answered each packet to its hop. Refusals are no answers, although older agents list them as answers
- * of their senders, nor are answers of routers.
+ * Whether the target answered each packet to its hop. Neither refusals, although older agents list them as answers of
+ * their senders, nor answers of routers count.
  */
 function answersOf(row: Hop, indexes: readonly (number | null)[], target: string | null): readonly boolean[] {
   const { responders, icmp } = row;
@@ -72,7 +72,7 @@ function answersOf(row: Hop, indexes: readonly (number | null)[], target: string
   return indexes.map((index) => index !== null && index !== refuser && !isRouters(row, index, target));
 }
 
-/** True if a packet expired at a router where the target answered others: the path goes on there. */
+/** True if a router answered this packet to the target’s hop: the path had become longer. */
 function isRouters({ responders, icmp }: Hop, index: number, target: string | null): boolean {
   const ip = responders[index]?.ip;
   return responders.some((one) => one.ip === target) && ip !== target && (icmp === null || ip !== icmp.from);
@@ -86,7 +86,7 @@ function isPassed(row: Hop, indexes: readonly (number | null)[], target: string 
 
 /**
  * The last router of a path that became longer, if several packets to the next hop got no answer, nor any to farther
- * ones. Else undefined: the rounds may not have come as far as the target.
+ * ones. Otherwise undefined: the rounds may have ended before they reached the target again.
  */
 function routerBeyond(trace: Trace, target: number): Step | undefined {
   const later = hopsOf(trace).filter(({ hop }) => hop >= target);
@@ -97,10 +97,7 @@ function routerBeyond(trace: Trace, target: number): Step | undefined {
   return { ...step, routers: step.routers.filter(({ ip }) => ip !== trace.target) };
 }
 
-/**
- * Few losses at the end are common, and a target that rate-limits its answers is silent for some rounds again and
- * again.
- */
+/** Few losses at the end are common, and a target that rate-limits its answers is repeatedly silent for some rounds. */
 function isProved(answers: readonly boolean[], unanswered: number): boolean {
   const { silent, gaps, byChance, long } = thresholds.outage;
   const before = answers.slice(0, answers.length - unanswered);

@@ -22,8 +22,8 @@ interface RouteChange {
   /** Numbers of all hops that changed. */
   readonly hops: readonly number[];
   /**
-   * True if two hops changed with none between them that answered. One alone may be the same router: many answer from
-   * the address of the interface by which the error leaves, and a new return path changes that.
+   * True if two hops changed between which no hop answered. One alone may be the same router: many answer from the
+   * address of the interface by which the error leaves, and a new return path changes that.
    */
   readonly isOfPath: boolean;
   readonly rounds: number;
@@ -48,7 +48,7 @@ export function findPathChanges(traces: readonly Trace[]): readonly FindingDraft
   });
 }
 
-/** True if hops of the trace show more than one path, or perhaps do. */
+/** True if the hops of the trace show more than one path, or may do so. */
 export function isChangedPath(trace: Trace): boolean {
   return targetHopsOf(trace).length > 1 || pathChangeOf(trace) !== undefined;
 }

@@ -9,7 +9,10 @@ import { NONE_ALIVE } from './outage.ts';
 import { isChangedPath } from './path-change.ts';
 import { mayBeStarved } from './starved.ts';
 
-/** Rounds in a row of which the target answered none, although it answered after them, and before if there are others. */
+/**
+ * Consecutive rounds of which the target answered none, although it answered later ones, and earlier ones if there are
+ * any.
+ */
 export interface Pause {
   readonly trace: Trace;
   /** First and last of these rounds, from 1. */
@@ -35,7 +38,7 @@ export function pauseOf(trace: Trace, all: readonly Trace[]): Pause | undefined 
   if (!isFinal || rounds < 2 || index === undefined || isChangedPath(trace)) return undefined;
   const { hop, refused } = steps[index]!;
   const rtts = hops.find((one) => one.hop === hop)?.rtts ?? [];
-  // One packet per round goes to the target. With another number of packets, an entry does not tell its round.
+  // Usually one packet per round goes to the target. With another number, the round of an entry is unknown.
   if (refused > 0 || rtts.length !== rounds) return undefined;
   const span = longestGap(rtts);
   if (span === undefined || !isProved(rtts, span, all.length) || mayBeStarved(trace, span, all)) return undefined;
@@ -83,9 +86,9 @@ function gapsIn(rtts: readonly (number | null)[]): readonly Span[] {
 }
 
 /**
- * True if neither a rate limit nor chance explains the silence. A rate limit would silence the target again, or
- * directly after the many packets of the first round, of which it would answer the first. Chance takes into account that the silence may begin at any round
- * and at any probe.
+ * True if neither a rate limit nor chance explains the silence. Under a rate limit the target would be silent
+ * repeatedly, or directly after the many packets of the first round, of which it would answer the first. Chance takes
+ * into account that the silence may begin at any round and at any probe.
  */
 function isProved(rtts: readonly (number | null)[], [start, end]: Span, probes: number): boolean {
   const { silent, gaps, byChance } = thresholds.outage;

@@ -5,8 +5,8 @@ import type { Span } from './alive.ts';
 /**
  * True if a rate limit may explain that the target answered none of these rounds: it answered other probes in them, and
  * leaves half or more of their packets unanswered (`answersSome`), or it answered only some of the packets that were
- * sent after the trace. With a limit that all share, a probe whose packets always come after those of others may get no
- * answer.
+ * sent after the trace. Under a limit that all probes share, a probe whose packets always arrive after those of others
+ * may get no answer.
  */
 export function mayBeStarved(trace: Trace, [start, end]: Span, all: readonly Trace[]): boolean {
   const { spaced } = trace.probeResult.result;

@@ -2,7 +2,7 @@ import type { SparseResultOf } from '../../probe-result.ts';
 
 type Traceroute = SparseResultOf<'traceroute'>;
 
-/** ` of 1,400 bytes with DSCP 46`, if the request chose these: others may pass where such packets are dropped. */
+/** ` of 1,400 bytes with DSCP 46`, if the request chose these: other packets may pass hops that drop such packets. */
 export function chosenText({ size, dscp = 0 }: Traceroute): string {
   const bytes = size === undefined ? '' : ` of ${size.toLocaleString('en')} bytes`;
   return `${bytes}${dscp === 0 ? '' : ` with DSCP ${dscp}`}`;

@@ -1,7 +1,7 @@
-/** How often the same routers, two or more, must answer in the same order to prove a circle. */
+/** Number of times that the same two or more routers must answer in the same order to prove a routing loop. */
 const ROUNDS = 2;
 
-/** The first circle of two routers or more in a path; empty without one. */
+/** The first routing loop of two or more routers in a path; empty without one. */
 export function circleIn<Hop>(path: readonly (Hop | null)[]): readonly Hop[] {
   for (let start = 0; start < path.length; start += 1) {
     for (let length = 2; start + ROUNDS * length <= path.length; length += 1) {

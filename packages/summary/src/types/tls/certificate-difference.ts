@@ -34,7 +34,7 @@ function differingAtOne(probeResults: readonly HttpResult[]): readonly FindingDr
   return [buildFinding('certificate_differs', 'warning', shownOne, text)];
 }
 
-/** Faults of a chain that no trusted root ends: anybody can write the name of an issuer into a certificate. */
+/** Faults of a chain that does not end at a trusted root: its issuer names are unproved. */
 const OF_TRUST: ReadonlySet<string> = new Set([
   'tls_self_signed',
   'tls_unknown_issuer',
@@ -49,7 +49,7 @@ export function isIssuerUnproved({ result: { tls } }: HttpResult): boolean {
   );
 }
 
-/** True if two probes were shown the same certificates, as far as a chain that ends at no root tells. */
+/** True if two probes got the same certificates, as far as chains without a trusted root can be compared. */
 export function sawTheSame(
   { result: { tls: refused } }: HttpResult,
   { result: { tls: accepted } }: HttpResult,

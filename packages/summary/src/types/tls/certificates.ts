@@ -122,7 +122,10 @@ function faults(faulty: readonly HttpResult[]): readonly FindingDraft[] {
   });
 }
 
-/** Says at which stage TLS failed: an alert after a completed handshake also leaves no connection for the response. */
+/**
+ * Text with the stage at which TLS failed: an alert after a completed handshake also leaves no connection for the
+ * response.
+ */
 function tlsFailed(own: readonly HttpResult[]): string {
   const inHandshake = own.filter(({ result }) => result.error?.phase === 'tls');
   if (inHandshake.length === own.length) return 'No TLS connection could be made';
