@@ -96,7 +96,7 @@ export function openApp(
   });
 }
 
-/** Geo data that cannot be used, or not in its newest form, one sentence each. */
+/** One sentence for each source of geo data that is unusable or not up to date. */
 function geoWarnings(geo: Pick<Geo, 'sources'>): readonly string[] {
   const faulty = geo.sources().filter(({ role, fault }) => role !== 'fallback' && fault !== null);
   return faulty.map(({ name, state, fault }) => `The geo data ${name} is ${state}: ${fault}.`);

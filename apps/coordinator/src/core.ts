@@ -115,6 +115,6 @@ export async function missing({ ready }: Pick<Core, 'ready'>, isGatewayOnly: boo
   ];
 }
 
-/** The text covers both causes, because they are indistinguishable: lost data, and the removal of the last probe. */
+/** The text names both possible causes, which are indistinguishable: lost data, and the removal of the last probe. */
 const NO_RECORDS =
   'Redis has the record of no probe any more: add a probe, or restore the data of Redis if it was lost.';

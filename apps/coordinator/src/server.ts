@@ -84,8 +84,8 @@ export async function startServer(
     connectionsCheckingInterval: lookEveryMs,
     keepAliveTimeout: idleMs,
     requireHostHeader: false,
-    // Upgrade headers of other requests are ignored (RFC 9110 section 7.8), and those of one behind unanswered
-    // requests: its 101 would be taken for the answer to the first of them.
+    // Upgrade headers of other requests are ignored (RFC 9110 section 7.8), and those of a request pipelined behind
+    // unanswered ones: its 101 would be taken for the answer to the first of them.
     shouldUpgradeCallback: (request) =>
       takeAgent !== undefined &&
       paths.includes(pathOf(request)) &&

@@ -16,7 +16,10 @@ import {
   type SettleDependencies,
 } from './settle-unanswered.ts';
 
-/** A poll waits while this many checks are ending, and starts to end about as many others at most. */
+/**
+ * Limit of checks that are being ended concurrently, beyond which a poll waits; also about the number that one poll
+ * starts to end.
+ */
 const AT_ONCE = 100;
 
 /** Longest normal duration of one ending. A poll waits for an ending that takes longer. */

@@ -1,6 +1,9 @@
 import { escapeText, gatewayVersions, type AgentHello } from '@vantage/contract';
 
-/** Why an agent cannot be served, for its operator, and the version nearest to the agent's that the gateway speaks. */
+/**
+ * The reason for which an agent cannot be served, for its operator, and the supported protocol version nearest to the
+ * agent's.
+ */
 export interface RefusedVersion {
   readonly why: string;
   readonly nearest: number;

@@ -84,10 +84,7 @@ export function readAlarm({
   return failing <= of ? { failing, of, networks, countries, ticks } : undefined;
 }
 
-/**
- * The least number of failing probes that can be an agreement: one probe alone is none unless the rule requires only
- * one.
- */
+/** The minimum number of failing probes that can be an agreement: at least two, unless the rule requires only one. */
 export function fewestOf({ failing }: AlarmRule): number {
   return Math.min(failing, 2);
 }
@@ -115,7 +112,7 @@ export const INEXACT_MS = 5_000;
 /** A tick that no coordinator has claimed for this long counts as missed. */
 export const MISSED_AFTER_MS = 20_000;
 
-/** A missed tick of a longer interval is made up for within this time. */
+/** A missed tick is repeated within this time, even if the interval is longer. */
 const MAKE_UP_WITHIN_MS = 60_000;
 
 /**

@@ -86,8 +86,8 @@ export function createKeyQuota({ redis, limitBytes, everyMs = QUOTA_EVERY_MS, lo
       ]);
       for (const probe of tooMany) await suspend(redis, log, probe, tooManyConnections);
       for (const probe of tooLarge) await suspend(redis, log, probe, oversizedWrites);
-      // Not together with the list of connections: a reply behind a list that is longer than Redis lets one client receive
-      // would end the connection each time, and with it what ends such a flood.
+      // Not concurrent with the list of connections: if that list exceeds the output buffer limit, Redis closes the
+      // connection, and this reply would be lost each time.
       for (const probe of await slowRequests.look(users)) {
         await suspend(redis, log, probe, oversizedWrites);
         slowRequests.forget(probe);

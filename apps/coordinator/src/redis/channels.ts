@@ -21,7 +21,7 @@ const SINGLE_CHANNELS = [
 const listened: ReadonlySet<string> = new Set([EVENT_PATTERN, ...SINGLE_CHANNELS]);
 const NOTIFICATION_CHANNEL = /^p:\{([a-z0-9][a-z0-9-]{0,62})\}:n$/;
 
-/** Pub/sub messages. They can be lost: a listener polls, too, or does without. */
+/** Pub/sub messages. They can be lost: a listener also polls, or tolerates that. */
 export interface Channels {
   readonly connection: Redis;
   /**
@@ -35,8 +35,8 @@ export interface Channels {
 }
 
 /**
- * Called with the id of a probe and the content of a notification about what was written for it; without an id after
- * each subscription at Redis, because notifications may have been missed.
+ * Called with the id of a probe and the content of its notification; without an id after each subscription at Redis,
+ * because notifications may have been missed.
  */
 export type OnNotification = (probe?: string, said?: string) => void;
 

@@ -5,8 +5,8 @@ import type { Redis } from 'ioredis';
 const GOOD_FOR_MS = 5_000;
 
 /**
- * Least step back that counts as one, milliseconds: after a failover the clock of another server counts, which may be
- * slightly behind.
+ * Minimum backward step that counts as one, milliseconds: after a failover the clock is that of another server, which
+ * may be slightly behind.
  */
 export const CLOCK_STEP_MS = 250;
 

@@ -37,7 +37,7 @@ export interface Sighting {
   readonly remote: string;
 }
 
-/** Examines whether the service knows the addresses of its clients: rate limits count by them. */
+/** Checks that the service sees the addresses of its clients, by which rate limits count. */
 export async function checkProxies(config: ProxiesConfig): Promise<readonly DoctorFinding[]> {
   const url = `${config.url.replace(/\/$/, '')}/me`;
   const plain = await askMe(url, {});
@@ -71,7 +71,7 @@ function shared(reason: string): DoctorFinding {
   );
 }
 
-/** The finding if the service believed the forged header: rightly so if this machine is one of the trusted proxies. */
+/** The finding if the service accepted the forged header, which is correct if this machine is a trusted proxy. */
 function forgeable({ url, trustedProxies }: ProxiesConfig, seen: string): readonly DoctorFinding[] {
   if (Array.isArray(trustedProxies) && includes(trustedProxies, seen)) {
     return [ok(CHECK, `${url} sees this machine as ${seen}, one of TRUSTED_PROXIES.`)];

@@ -38,7 +38,7 @@ interface TypeUsage {
   readonly jobs: Map<string, number>;
   /** Moving average of the time from dispatch to result, milliseconds. */
   tookMs: number;
-  /** Values in the average, the initial estimate among them. */
+  /** Number of values in the average, including the initial estimate. */
   values: number;
 }
 
@@ -52,7 +52,7 @@ const FINAL = /"probe":"([^"]+)","kind":"final"/;
 
 /** Largest share of a probe's capacity for one type, so that a flood of one type leaves room for the others. */
 const SHARE_OF_TYPE = 0.75;
-/** Least weight of the newest value in the moving average. While 1/n is greater, all n values have equal weight. */
+/** Minimum weight of the newest value in the moving average. While 1/n is greater, all n values have equal weight. */
 const NEWEST = 0.1;
 /** Minimum interval between scans for checks whose end was missed. */
 const LOOK_FOR_OLD_MS = 250;

@@ -88,7 +88,7 @@ class IngestOfStreams implements Ingest {
     if (!this.dependencies.gate.isOpen()) return Promise.resolve();
     const wanted = this.drains.get(probe) ?? { running: undefined, again: false, claimIdleMs: undefined };
     wanted.again = true;
-    // The shorter time of two concurrent calls also claims what the longer one would.
+    // Of two concurrent calls the shorter idle time counts: it also claims the entries of the longer one.
     if (claimIdleMs !== undefined) wanted.claimIdleMs = Math.min(claimIdleMs, wanted.claimIdleMs ?? Infinity);
     if (wanted.running !== undefined) return wanted.running;
     this.drains.set(probe, wanted);

@@ -34,8 +34,8 @@ export function createSettleTogether({ redis, ...options }: SettleTogetherDepend
     batches.delete(check);
     const { results, outcome } = batch;
     const pairs = results.map(({ probe, json }) => [probe, json] as const);
-    // The latest time of all: a timely result may be refused as late here, but its stream entry, with its own time, is
-    // then committed.
+    // The latest time of the batch: a timely result may be refused as late here, but then its stream entry is committed
+    // by its own time.
     const writtenAt = Math.max(...results.map((result) => result.writtenAt));
     onStore(redis, () => settle(redis, check, pairs, { ...options, writtenAt })).then(outcome.resolve, outcome.reject);
   };

@@ -167,8 +167,7 @@ class PassedOnScreenshots implements CheckScreenshots {
         },
       ),
     );
-    // Redis is out of memory, some of which this entry of the stream takes: the screenshot is given up, not tried
-    // again.
+    // Redis is out of memory. The screenshot is given up, not tried again: its stream entry takes memory, too.
     if (kept === undefined) return this.giveUp(id, { probe, reason: noRoom, onlyWhile: probe }, writtenAt);
     const { said, current } = kept;
     counters[said === 'applied' ? 'screenshotsTaken' : 'screenshotsDropped'] += 1;

@@ -10,7 +10,7 @@ export interface ElectionRequest {
 }
 
 /**
- * Selects the probe that takes the screenshot: of those that are online and capable, that with the fewest pending
+ * Selects the probe that takes the screenshot: among online and capable ones, the one with the fewest pending
  * screenshots, then the least loaded. Undefined if there is none.
  */
 export function selectScreenshotProbe(

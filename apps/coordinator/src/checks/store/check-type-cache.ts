@@ -4,7 +4,9 @@ import type { Redis } from 'ioredis';
 import { onStore } from '../../redis/store.ts';
 import { readCheckType } from './records/check-records.ts';
 
-/** The last checks, up to twice as many as this, are remembered; the types of others are read from Redis. */
+/**
+ * Number of checks per generation; up to two generations are cached, and the types of other checks are read from Redis.
+ */
 const REMEMBERED = 10_000;
 
 export interface CheckTypes {

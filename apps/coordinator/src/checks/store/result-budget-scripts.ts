@@ -31,13 +31,13 @@ end
 const MAX_VICTIMS = 64;
 
 /**
- * Adds checks to the ledger, each once, and drops expired ones. Then selects checks for removal, oldest
- * first: of each of the largest clients what it has beyond its share, and while the total is too large, what it has
- * more than the next one. The newest check of a client is kept as long as there is room for all. Selected checks stay
- * in the ledger until `forgetScript`: if the coordinator dies in between, a later run selects them again. Runs when
- * memory is short, because the caller then frees memory.
- * KEYS ledger. ARGV bytes of all, bytes of one client, retention of checks (ms), then id, bytes and client of each.
- * Returns the bytes of all, those of the largest client, then id and client of each selected check.
+ * Adds checks to the ledger, each once, and drops expired ones. Then selects checks for removal, oldest first: from
+ * each of the largest clients its bytes beyond its share, and while the total is too large, its bytes beyond those of
+ * the next largest. The newest check of a client is kept as long as there is room for all. Selected checks stay in the
+ * ledger until `forgetScript`: if the coordinator dies in between, a later run selects them again. Runs when memory is
+ * short, because the caller then frees memory. KEYS ledger. ARGV bytes of all, bytes of one client, retention of checks
+ * (ms), then id, bytes and client of each. Returns the bytes of all, those of the largest client, then id and client of
+ * each selected check.
  */
 export const noteScript = defineScript(
   'allow-oom',

@@ -37,7 +37,7 @@ const SCREENSHOT_JOB_BYTES = MAX_SCREENSHOT_BYTES * 1.25;
 const MOST_LEFT_BYTES = 16 * MIB;
 /** Maximum jobs with credit; beyond it the credit of the oldest expires. */
 const MOST_JOBS = 1_000;
-/** Longest pause before the rates are asked again: the shared rate may have credit before the probe's own. */
+/** Longest pause before the rates are checked again: the shared rate may have tokens before the probe's own. */
 const ASK_AGAIN_MS = 50;
 
 /** @param nowMs monotonic clock, milliseconds */

@@ -66,7 +66,10 @@ export interface CompressedCache {
 }
 
 const MAX_KEPT_BYTES = 16 * 1_048_576;
-/** Memory of an entry besides its bytes: objects of V8, malloc, the key. Measured: 700 to 1,100. */
+/**
+ * Memory of an entry in addition to its bytes: V8 objects, malloc overhead and the key, 700 to 1,100 bytes in
+ * measurements.
+ */
 const ENTRY_BYTES = 1_024;
 
 /** @param maxBytes limit of all compressed forms, each with `ENTRY_BYTES` */

@@ -4,8 +4,8 @@ import type { Completion } from '../../checks/read/live-check.ts';
 import type { ProbeState } from '../../checks/store/probe-state.ts';
 
 /**
- * Id of the event `completed`: above that of every `probe` event. If Redis loses its last writes, versions are given
- * again, and that of the completion may be one that a client has from a lost state.
+ * Id of the event `completed`: above that of every `probe` event. If Redis loses its last writes, version numbers are
+ * reused, and that of the completion may be one that a client has already seen.
  */
 export function completedId({ version }: Pick<Completion, 'version'>): number {
   return 1_000_000 + version;

@@ -12,19 +12,19 @@ interface Placed<T> {
 export interface FairQueueOptions<T> {
   /** Called at most once per item, and only while more wait than are taken. */
   readonly clientOf: (item: T) => string;
-  /** Such items are dropped. */
+  /** True for an item whose client has left; such items are dropped. */
   readonly hasLeft: (item: T) => boolean;
 }
 
 /**
- * A queue whose clients share what is taken equally: one that adds little does not wait behind one that floods.
- * Start-time fair queueing (Goyal, Vin and Cheng, SIGCOMM 1996) of items of equal cost.
+ * A queue that serves its clients equally: one that adds little does not wait behind one that floods. Start-time fair
+ * queueing (Goyal, Vin and Cheng, SIGCOMM 1996) of items of equal cost.
  */
 export class FairQueue<T extends Waiting> {
   private readonly options: FairQueueOptions<T>;
   /** Oldest first. */
   private waiting: T[] = [];
-  /** Virtual time: the round of what was taken last. */
+  /** Virtual time: the round of the last item taken. */
   private round = 0;
   /** Earliest round of the next item of a client, if that is later than `round`. */
   private readonly nextRounds = new Map<string, number>();
@@ -53,7 +53,7 @@ export class FairQueue<T extends Waiting> {
     return taken;
   }
 
-  /** Removes some items, of each client about as many. */
+  /** Removes up to `most` items, about equally many of each client. */
   take(most: number, isWanted: (item: T) => boolean = () => true): readonly T[] {
     if (this.waiting.length === 0) return [];
     const wanted = this.waiting.filter((item) => !this.options.hasLeft(item) && isWanted(item));
@@ -71,7 +71,7 @@ export class FairQueue<T extends Waiting> {
     return taken.map(({ item }) => item);
   }
 
-  /** The items that can be taken, by their rounds from the current one on. */
+  /** The items that can be taken, by round, starting with the current one. */
   private byRound(wanted: readonly T[], most: number): readonly (readonly Placed<T>[])[] {
     const counts = new Map<string, number>();
     const rounds: Placed<T>[][] = [];

@@ -8,10 +8,10 @@ export const PER_TURN = 8;
 export const OVERDUE_PER_TURN = 16;
 /** Most turns in succession in which waiting requests give way to connections that are being accepted. */
 const MOST_ACCEPTING = 256;
-/** What arrives at a queue that was not empty for this time, and for this number of turns, belongs to no burst. */
+/** A queue that has not been empty for this long, and for this number of turns, is a standing queue, not a burst. */
 const STANDING_MS = 1_000;
 const STANDING_TURNS = 32;
-/** Wait after which such a request is overdue, and one of a burst. */
+/** Wait after which a request is overdue: in a standing queue, and in a burst. */
 const OVERDUE_MS = 100;
 const BURST_OVERDUE_MS = 5_000;
 
@@ -21,13 +21,13 @@ const arrival = Symbol('arrival');
 type Paced = IncomingMessage & { [overdue]?: true; [arrival]?: number };
 
 /**
- * Passes on `PER_TURN` requests at the end of each turn of the event loop, and the rest in later turns. Node accepts only
- * one connection in a turn. In turns with all requests that have arrived, or if each turn began the request of the
- * connection before, new clients would wait for seconds, unnoticed by the process: therefore requests wait while
- * connections are being accepted. POST requests, which can be refused, wait in a separate queue; if both have requests,
- * each gets half. Clients share each queue equally.
+ * Passes on `PER_TURN` requests at the end of each turn of the event loop, and the rest in later turns. Node accepts
+ * only one connection in a turn. If a turn began all requests that have arrived, or each turn that of the connection
+ * accepted before, connections would wait in the kernel for seconds, unnoticed by the process: therefore requests wait
+ * while connections are being accepted. POST requests, which can be refused, wait in a separate queue; if both have
+ * requests, each gets half. Clients share each queue equally.
  *
- * @param server notes its connections
+ * @param server reports accepted connections by its event `connection`
  */
 export function paceRequests(
   server: Pick<Server, 'on'>,
@@ -64,7 +64,7 @@ interface Paused extends Waiting {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly overdueAt: number;
-  /** Turn before which it arrived. */
+  /** Number of the turn before which the request arrived. */
   readonly turn: number;
 }
 
@@ -156,7 +156,7 @@ class RequestQueue {
   private passOnPosts(most: number): void {
     const now = this.nowMs();
     const isStanding = this.isStanding(now);
-    // A request that no turn has passed over is not late, however long the turn: its client has its share to come.
+    // A request that no turn has passed over yet is not late, however long the turn took.
     const isLate = ({ overdueAt, turn }: Paused): boolean => isStanding && now > overdueAt && turn < this.turn;
     const late = this.posts.takeOldest(OVERDUE_PER_TURN, isLate);
     for (const { request } of late) markOverdue(request);

@@ -13,7 +13,7 @@ import type { Count } from './window.ts';
  */
 const PAUSE_MS = 1_000;
 
-/** Longest wait for a count: most of the time that a request may wait for Redis is left for its handler. */
+/** Longest wait for a count in Redis: leaves most of the request’s store budget to its handler. */
 const PATIENCE_MS = 500;
 
 /** Counts requests, shared with other coordinators while Redis is available. */

@@ -118,7 +118,9 @@ function judgeBody({ checkType, body, errors: faults, broken }: ReadBody, judge:
   };
 }
 
-/** A request `between` two probes; their addresses are found, and checked against the target policy, later. */
+/**
+ * Reads a request `between` two probes. `resolve-pair.ts` finds their addresses and applies the target policy to them.
+ */
 function judgePair(
   { checkType, body, errors: faults, broken }: ReadBody,
   fields: Readonly<Record<string, unknown>>,

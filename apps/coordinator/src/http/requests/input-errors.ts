@@ -60,7 +60,7 @@ function withoutBranches(errors: readonly ErrorObject[]): readonly InputError[] 
     });
 }
 
-/** False for a type error of a branch that allows a single value: the error about that value says more. */
+/** False for a type error of a branch that allows a single value: the error about the value is more specific. */
 function isClearest({ keyword, parentSchema }: ErrorObject): boolean {
   return keyword !== 'type' || !Object.hasOwn(parentSchema ?? {}, 'const');
 }

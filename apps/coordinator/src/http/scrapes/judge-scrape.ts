@@ -81,7 +81,7 @@ export function asScrapeFaults(errors: readonly InputError[], { prober }: Module
   }));
 }
 
-/** Names the parameter `probe` in place of `probes`, the field of `POST /check` that the message is about. */
+/** Replaces `probes`, the field of `POST /check` in the message, by the parameter `probe`. */
 function inParameters(message: string): string {
   return message.replaceAll('`probes`', '`probe`');
 }

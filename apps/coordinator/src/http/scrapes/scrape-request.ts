@@ -129,7 +129,7 @@ function budgetOf(request: Request, moduleMs: number, refuse: Refuse): number {
   if (!isValid) refuse(`${TIMEOUT_HEADER}:`, 'must be a number of seconds, 0 or more');
   const scrapeMs = ((!isValid || given === 0 ? DEFAULT_TIMEOUT_SECONDS : given) - OFFSET_SECONDS) * 1_000;
   const isModulesTime = (moduleMs > 0 && moduleMs < scrapeMs) || scrapeMs <= 0;
-  // Without any time, no probe could measure, and each target would look like one that is away.
+  // Without any time no probe could measure, and each target would appear to be down.
   if (isModulesTime && moduleMs === 0) refuse(`${TIMEOUT_HEADER}:`, NO_TIME);
   return Math.round(Math.min(MAX_BUDGET_MS, isModulesTime ? moduleMs : scrapeMs));
 }

@@ -6,7 +6,7 @@ import type { AcceptedRequest, Creation } from '../../checks/checks.ts';
 type Selecting = Pick<AcceptedRequest, 'probes' | 'locations' | 'unknownLocations'>;
 
 export interface FromRest {
-  /** Created, or why not. */
+  /** The created check, or the reason for which there is none. */
   readonly outcome:
     | Extract<Creation, { readonly created: true }>
     | { readonly created: false; readonly reason: string };

@@ -11,7 +11,7 @@ export type PathChecks = Readonly<Record<string, string>>;
 /** Id of a check, and the hash of its path from one probe. */
 type PathRun = readonly [id: string, hash: string];
 
-/** By probe, oldest first: the last checks whose path was compared, from the last proved change of the path on. */
+/** By probe, oldest first: the last checks whose path was compared, since the last proved path change. */
 export type PathRuns = Readonly<Record<string, readonly PathRun[]>>;
 
 export interface PathFollowing {
@@ -20,7 +20,7 @@ export interface PathFollowing {
   readonly change: FoundChange | undefined;
 }
 
-/** What is kept of the earlier runs of a monitor. */
+/** Stored data about the paths of earlier runs. */
 export type KnownPaths = Partial<Pick<PathFollowing, 'pathChecks' | 'pathRuns'>>;
 
 /** Compares the paths of a traceroute monitor with the earlier paths whose results are still stored. */
@@ -61,8 +61,8 @@ export async function followPaths(
 }
 
 /**
- * A change that only several runs together prove, in the ways of a balancer or in the routers, with the index of the
- * first run after it; undefined if there is none.
+ * A change of a balancer’s paths or of routers that only several runs together prove, with the index of the first run
+ * after it; undefined if there is none.
  */
 async function lastingOf(
   runs: readonly PathRun[],

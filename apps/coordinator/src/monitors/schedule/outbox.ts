@@ -35,7 +35,7 @@ export interface OutboxDependencies {
 
 /**
  * Executes the tasks that follow from changes of states and paths. A task is removed when it is done: if a coordinator
- * ends before, another one does it. A message may come twice, with the same id.
+ * ends before, another one does it. A message may be sent twice, with the same id.
  *
  * @returns a function that claims the tasks that are due and does them
  */

@@ -103,7 +103,7 @@ function headlineOf(
   return text.slice(0, 1_024);
 }
 
-/** Headline for HTTP statuses that are errors by their class but allowed by the definition. */
+/** Headline for HTTP statuses that are errors by their class but expected by the definition. */
 function expected(fine: Results): string {
   const codes = [...new Set(fine.flatMap(([, { status }]) => status ?? []))].toSorted((a, b) => a - b);
   const count = fine.length === 1 ? 'one probe' : `${fine.length} probes`;

@@ -14,7 +14,7 @@ export interface ProbePlace {
   readonly country: string | null;
 }
 
-/** What a monitor remembers of a probe. */
+/** State of a probe that a monitor keeps between ticks. */
 export interface ProbeMemory extends RunAtProbe, ProbePlace {
   readonly sinceMs: number;
   /** Tick of the probe's last result. */
@@ -32,7 +32,7 @@ export interface MonitorState {
   readonly atMs: number;
   readonly state: MonitorStateName;
   readonly sinceMs: number;
-  /** Measured ticks in a row that spoke for another state; for `unknown`, ticks in a row that could not decide. */
+  /** Consecutive measured ticks with another state; for `unknown`, consecutive ticks that could not decide. */
   readonly turning: Turning | null;
   /** A pending change that is paused by ticks that could not decide: they count neither for nor against it. */
   readonly suspended?: Turning | null | undefined;

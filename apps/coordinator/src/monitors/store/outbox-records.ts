@@ -7,7 +7,7 @@ import { claimDueScript, partingScript } from './schedule-scripts.ts';
 /** A task for any coordinator. If the one that claimed it ends before the task is done, another one repeats it. */
 export type OutboxTask = ChangeTask | PartingTask;
 
-/** What follows from a change of the state or the paths: a traceroute, messages to webhooks. */
+/** The tasks after a change of the state or the paths: a traceroute, messages to webhooks. */
 export interface ChangeTask {
   readonly kind: 'change';
   readonly monitor: string;

@@ -8,7 +8,7 @@ import { isDenied } from '../../redis/store.ts';
 
 /**
  * Most connections of an agent's user on one server, enough for the two agents that run during an upgrade. If there are
- * more, the oldest are closed: those left behind by a broken line are older than the ones in use.
+ * more, the oldest are closed: those left over after a network failure are older than the ones in use.
  */
 export const MOST_CONNECTIONS = 6;
 /** Number of connections beyond which a poll counts more (`STRIKES`). */
@@ -31,8 +31,8 @@ const ID = /(?:^| )id=(\d+)/;
  */
 const AGAIN_WITHIN_MS = 10_000;
 /**
- * Number of polls in a row in which a list of connections could not be read, after which the connections of all agents
- * are ended.
+ * Number of consecutive polls without a readable list of connections after which the connections of all agents are
+ * ended.
  */
 const UNREADABLE_LOOKS = 2;
 

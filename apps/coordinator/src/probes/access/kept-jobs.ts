@@ -6,8 +6,8 @@ import type { Redis } from 'ioredis';
 import type { Log } from '../../redis/log.ts';
 
 /**
- * Number of active jobs from which on those that are over are removed. An agent that runs more jobs loses none of them,
- * because jobs that are not over stay.
+ * Number of active jobs from which finished ones are removed. An agent that runs more jobs loses none of them, because
+ * jobs that are not over stay.
  */
 export const MOST_KEPT = 64;
 /** Maximum jobs read at a time. */

@@ -12,9 +12,7 @@ const LARGE_BYTES = 1_048_576;
 const HUGE_BYTES = 8 * 1_048_576;
 /** Number of connections with large requests at once that suspends a user. */
 const FEWEST_LARGE = 3;
-/**
- * Seconds of silence after which a connection may have been left behind by a broken line: it does not count as large.
- */
+/** Idle seconds after which a connection may be left over from a network failure: it does not count as large. */
 const LONGEST_IDLE = 1;
 /** Seconds in which a refusal counts. */
 const REFUSED_WITHIN = 2;

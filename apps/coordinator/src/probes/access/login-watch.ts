@@ -4,8 +4,8 @@ import { isOpenToAll } from './redis-users.ts';
 import { isDenied } from '../../redis/store.ts';
 
 /**
- * For this long a server that lets everyone in is not asked again whether it does: that reply costs Redis more than the
- * other commands of a poll. One that has closed meanwhile keeps connections without a login for that much longer.
+ * Time for which the finding that a server needs no login is cached, because the query costs Redis more than the other
+ * commands of a poll. If the server is secured meanwhile, connections without a login last that much longer.
  */
 const OPEN_FOR_MS = 10_000;
 /**

@@ -21,7 +21,7 @@ export class DueProbes {
     return windowOf(ids, this.nextLooked, MOST_IN_ROTATION);
   }
 
-  /** Selects the probes to read, and moves the rotations on. */
+  /** Selects the probes to read, and advances the rotations. */
   async select(
     redis: Redis,
     ids: readonly string[],

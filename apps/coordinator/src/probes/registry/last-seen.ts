@@ -17,7 +17,7 @@ const STEP_MS = 2_000;
 /** A probe that returns after a silence counts as stable after this time. */
 const STEADY_AFTER_MS = 6_000;
 
-/** When probes were last seen: this coordinator's copy of the hash in Redis. */
+/** Times at which probes were last seen: this coordinator's copy of the hash in Redis. */
 export class LastSeen {
   private hash: Record<string, string> = {};
   private hasRead = false;

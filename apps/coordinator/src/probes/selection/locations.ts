@@ -114,7 +114,7 @@ function hasTag({ tags }: ProbeRecord, term: string): boolean {
   return tags.some((tag) => withoutBlanks(normalisePlace(tag)) === withoutBlanks(term));
 }
 
-/** Whether the term is one or several words of the name that follow each other, whatever stands between them. */
+/** Whether the term is one word of the name or several consecutive ones, whatever separates them. */
 function hasWords(name: string, term: string): boolean {
   const wanted = withoutBlanks(term);
   const words = normalisePlace(name).split(' ');

@@ -63,7 +63,7 @@ function tiesOf(tieBreak: ((probe: string) => number) | undefined): (candidate: 
 }
 
 /**
- * The location for which a probe counts: of several the least used one, of equals the one with the fewest probes;
+ * The location for which a probe counts: among several the least used one, among equals the one with the fewest probes;
  * otherwise large locations would take the probes of small ones.
  */
 function placeTaken({ places }: Kind, { sizes }: ProbePool, uses: Uses): readonly number[] {

@@ -32,8 +32,8 @@ export function createWriteWatch(redis: Redis, log: Log): WriteWatch {
     look: () =>
       onStore(redis, async (ready) => {
         try {
-          // A write without effect: the list never exists. In a Cluster, it has the slot of the deadlines, to which
-          // each new check is added.
+          // A write without effect: the list never exists. In a Cluster, its key is in the hash slot of the deadlines,
+          // to which each new check is added.
           await ready.rpushx(redisKeys.writeTest, '');
           note(undefined);
         } catch (error) {

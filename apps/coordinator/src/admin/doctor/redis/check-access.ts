@@ -1,12 +1,12 @@
 import { count, error, warning, type DoctorFinding } from '../finding.ts';
 import type { RedisFacts } from './redis-facts.ts';
 
-/** Findings on who may use Redis: strangers without a login, and agents after a restart. */
+/** Findings on access to Redis: connections without a login, and agents’ users that a restart of Redis loses. */
 export function checkAccess(facts: RedisFacts): readonly DoctorFinding[] {
   return [...checkLogin(facts), ...checkUsers(facts)];
 }
 
-/** A Redis without a login is in order if it accepts connections of its own machine only. */
+/** A Redis without a login is acceptable if it accepts connections from its own machine only. */
 function checkLogin({ server, config, isOpen }: RedisFacts): readonly DoctorFinding[] {
   const bound = (config?.get('bind') ?? '').split(' ').map((address) => address.replace(/^-/, ''));
   const isLocal = bound.every((address) => address === '::1' || address.startsWith('127.'));

@@ -54,7 +54,7 @@ export function checkMemory(
   ];
 }
 
-/** A limit near the memory of the machine is none: the kernel ends Redis before it refuses a write. */
+/** A limit near the memory of the machine has no effect: the kernel kills Redis before it refuses a write. */
 function checkMachine(facts: RedisFacts, most: number): readonly DoctorFinding[] {
   const machine = numberOf(facts, 'total_system_memory') ?? 0;
   if (machine === 0 || most <= machine * NEARLY_FULL_AT) return [];

@@ -41,7 +41,7 @@ interface CityKeys {
   readonly all: readonly string[];
 }
 
-/** Limit of cached cities: records that change again and again would add some without end. */
+/** Limit of cached cities: records that change repeatedly would add entries without bound. */
 const MAX_KEPT = 5_000;
 
 export function createCities(data: Pick<PlaceData, 'cities' | 'cityNames' | 'ukNations'>): Cities {
@@ -114,7 +114,9 @@ export function cityKeys(name: string): readonly string[] {
   return [...new Set([...spellings(name), ...spellings(withoutAddition(name))])];
 }
 
-/** What a name has behind commas and in parentheses: the state of "Portland, ME, USA", the river of "Halle (Saale)". */
+/**
+ * Additions to a name behind commas and in parentheses: the state of "Portland, ME, USA", the river of "Halle (Saale)".
+ */
 export function additionsOf(name: string): readonly string[] {
   return name
     .split(/[,()]/)

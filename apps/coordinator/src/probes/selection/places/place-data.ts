@@ -21,7 +21,7 @@ export interface PlaceData {
   readonly ukNations: Readonly<Record<string, string>>;
 }
 
-/** Reads the file. A module would not do: its text would stay in memory as well. */
+/** Reads the file. Not a JSON module: its source text would stay in memory as well. */
 export function readPlaceData(): PlaceData {
   const manifest = createRequire(import.meta.url).resolve('@vantage/coordinator/package.json');
   return JSON.parse(readFileSync(join(dirname(manifest), 'data/place-names.json'), 'utf8')) as PlaceData;
