@@ -33,10 +33,7 @@ export function timedOf(type: string, probeResults: readonly ProbeResult[]): rea
   });
 }
 
-/**
- * The shortest network round trip, milliseconds; times that include work of a server or resolver are excluded, so some
- * types have none.
- */
+/** The shortest network round trip, milliseconds; undefined for types whose times include work of a server. */
 function shortestRtt(type: string, { result }: ProbeResult): number | undefined {
   switch (type) {
     case 'ping':
@@ -113,10 +110,7 @@ function outliers(type: string, timed: readonly Timed[], placeOf: LookUpPlace | 
 
 interface Explained {
   readonly rttMs: number;
-  /**
-   * True if derived from the target's location; false if derived from that of the fastest probe, or if a location is
-   * not known.
-   */
+  /** Derived from the location of the target, rather than of the fastest probe. */
   readonly isCertain: boolean;
 }
 

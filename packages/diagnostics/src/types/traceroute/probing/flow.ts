@@ -45,10 +45,7 @@ export interface FlowAnswer {
   readonly remainder?: number;
   /** The ICMP error, or null if the target answered with the protocol itself. */
   readonly error: IcmpError | null;
-  /**
-   * Whether a TCP segment accepts or resets the SYN; absent for a bare ACK, which concerns another connection (RFC 5961
-   * section 4).
-   */
+  /** Absent for a bare TCP ACK, which concerns another connection (RFC 5961 section 4). */
   readonly reply?: 'accepted' | 'reset';
 }
 
