@@ -22,7 +22,6 @@ export const longFiles: readonly string[] = [
   'packages/diagnostics/test/dns-corpus.ts',
   'packages/diagnostics/test/dns-hostile.ts',
   'packages/diagnostics/test/http-corpus-verdicts.ts',
-  'packages/summary/src/headline.ts',
   'packages/summary/src/rules.ts',
   'packages/summary/test/finding-cases/names.ts',
   'packages/summary/test/finding-cases/web.ts',

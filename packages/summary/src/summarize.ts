@@ -12,7 +12,7 @@ import { findAddresses, groupAddresses } from './addresses.ts';
 import { findDirections } from './between/find-directions.ts';
 import { markDisputed } from './disputed.ts';
 import type { FindingDraft } from './finding.ts';
-import { headlineOf } from './headline.ts';
+import { headlineOf } from './headline/headline.ts';
 import { findFamilies } from './families.ts';
 import { findLatencies } from './latency.ts';
 import { findNames } from './names.ts';
