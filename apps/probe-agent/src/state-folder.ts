@@ -5,11 +5,12 @@ import { access } from 'node:fs/promises';
 const LOOK_EVERY_MS = 5_000;
 
 /**
- * Notices that the state folder cannot be written any more, which an agent with a lasting connection would learn only
- * when it connects again. A full disk does not matter: a new counter then takes the place of the former one.
+ * Detects that the state folder is no longer writable, which an agent with a long-lived connection would otherwise
+ * learn only when it reconnects. A full disk does not matter: the file of the next counter then replaces that of the
+ * previous one.
  *
  * @returns a function that returns why the probe is degraded, or an empty list; each call may start a test, whose
- *   outcome a later call returns
+ * outcome a later call returns
  */
 export function watchFolder(folder: string, nowMs = () => performance.now()): () => readonly string[] {
   let lookedAt = Number.NEGATIVE_INFINITY;

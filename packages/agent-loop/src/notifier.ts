@@ -11,9 +11,9 @@ export interface Notifier<Note> {
 
 /** Shortest time between two signals. A short burst has two: one for its first result at once, one for the rest. */
 const GAP_MS = 5;
-/** Shortest wait of a signal for further results while the pace is dense. */
+/** Minimum time for which a signal waits for further results in load mode. */
 const COLLECT_MS = 8;
-/** Shortest time between two signals while the pace is dense. */
+/** Minimum time between two signals in load mode. */
 const DENSE_GAP_MS = 30;
 
 /** Sends a single signal at once, and combines those of a burst. */

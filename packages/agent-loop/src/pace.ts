@@ -2,8 +2,8 @@ import { createUtilization } from './utilization.ts';
 
 /**
  * Decides whether this process is so busy with results that combined notifications save enough commands to justify
- * their delay. Only a trial tells: a client that waits for each result causes the same rate as independent clients,
- * until a delay has combined nothing.
+ * their delay. Only a trial shows this: a client that waits for each result causes the same rate as independent
+ * clients, until a delay has combined nothing.
  */
 export interface Pace {
   /** Records that a result raises a signal. */

@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 import type { JobSource } from './job-loop.ts';
 import { untilReady } from './redis.ts';
 
-/** A job of BullMQ's, as the coordinator added it. */
+/** A BullMQ job as the coordinator added it. */
 export interface QueuedJob {
   /** Id of the check, or of the screenshot of one. */
   readonly id: string;
@@ -16,7 +16,7 @@ export interface QueuedJob {
   readonly timestamp: number;
 }
 
-/** A probe's BullMQ queue, consumed by plain commands: `docs/decisions/0007` says why not by BullMQ's scripts. */
+/** A probe's BullMQ queue, consumed by plain commands: `docs/decisions/0007` has the reasons. */
 export interface ProbeQueue extends JobSource<QueuedJob> {
   /** Ids of active jobs, whichever agent took them. */
   readonly active: () => Promise<readonly string[]>;

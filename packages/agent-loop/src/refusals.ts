@@ -1,7 +1,7 @@
 import { createBackoff } from '@vantage/timers';
 import type { Logger } from 'pino';
 
-/** Milliseconds to wait after a number of failures in a row, from 1; jitter keeps agents from asking in step. */
+/** Milliseconds to wait after a number of failures in a row, from 1; jitter prevents agents from retrying in step. */
 export const backoffMs = createBackoff({ firstMs: 250, longestMs: 2_000, jitter: 0.5 });
 
 /** True if this process closed the connection. */

@@ -33,7 +33,7 @@ export interface MonitorOptions {
   readonly readDefinition: ReadDefinition;
   /** Path of `monitors.yml`. */
   readonly file?: string | undefined;
-  /** Number of monitors from which on clients cannot create another one. Default 1,000. */
+  /** Number of monitors from which clients cannot create another one. Default 1,000. */
   readonly most?: number | undefined;
   /** Undefined without a secret to sign with. */
   readonly sendWebhook?: SendWebhook | undefined;

@@ -16,7 +16,7 @@ export interface StoredKey {
 /** The key in use, and one that the service has not confirmed yet. */
 export interface KeyFiles {
   readonly read: (which: 'current' | 'next') => Promise<StoredKey | undefined>;
-  /** Makes the next key, unless there is one for the same token, which another process may have made. */
+  /** Creates the next key, unless there is one for the same token, which another process may have made. */
   readonly create: (probeId: string, tokenDigest: string) => Promise<StoredKey>;
   /** Makes the next key the current one. */
   readonly confirm: () => Promise<void>;

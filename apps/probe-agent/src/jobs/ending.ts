@@ -12,8 +12,8 @@ import type { Standstill } from './watch-standstill.ts';
 const LEAST_SHARE = 0.5;
 
 /**
- * Share of the measured time from which the sum of short standstills is reported: the time may be twice what it would
- * have been on an idle machine.
+ * Share of the measured time from which the sum of short stalls is reported: the time may be twice what it would have
+ * been on an idle machine.
  */
 const LEAST_HELD_UP_SHARE = 0.5;
 
@@ -38,7 +38,7 @@ export interface EndingTimes extends Standstill {
   readonly wholeMs: number;
 }
 
-/** How a run ended: adds standstills of this process, and replaces a timeout that proves nothing by a failure. */
+/** How a run ended: adds stalls of this process, and replaces a timeout that proves nothing by a failure. */
 export function endingOf(
   outcome: Outcome<AnyCheckType>,
   { leftMs, wholeMs, stoodMs, heldUpMs }: EndingTimes,
@@ -46,7 +46,7 @@ export function endingOf(
 ): Ending {
   const stalled = roundMs((outcome.stalled ?? 0) + stoodMs);
   if (stalled > 0) {
-    // Diagnostics with raw packets decide themselves what a standstill makes doubtful.
+    // Diagnostics with raw packets decide themselves what a stall makes doubtful.
     if (needsRawSockets) return { outcome: { ...outcome, stalled } };
     const isDoubtful = outcome.result === 'timeout';
     return isDoubtful ? { failure: stoodStill(), stalled } : { outcome: { ...withDoubt(outcome), stalled } };
@@ -75,7 +75,7 @@ function outOfTime(error: Failure | null): Failure {
   return { ...failure, phase: error.phase, message: `Too little of the time of the check was left ${what}.` };
 }
 
-/** Replaces a timeout of the measurement over the other family, which a standstill makes doubtful as well. */
+/** Replaces a timeout of the measurement over the other family, which a stall makes doubtful as well. */
 function withDoubt(outcome: Outcome<AnyCheckType>): Outcome<AnyCheckType> {
   const { otherFamily } = outcome as { readonly otherFamily?: { readonly family: Family; readonly result?: string } };
   if (otherFamily?.result !== 'timeout') return outcome;

@@ -41,8 +41,8 @@ type ReadScreenshotJob =
 
 export function createSchemas(): Schemas {
   // `useDefaults`: a coordinator of an older release omits options that are new here. `validateSchema`: a test
-  // validates the schemas, which took a tenth of the CPU time of an agent's start. `optimize`: it takes a third of the
-  // time for which the first job of a type waits, and validation is as fast without it.
+  // validates the schemas, which would take a tenth of the CPU time of an agent's start. `optimize`: it takes a third
+  // of the time for which the first job of a type waits, and validation is as fast without it.
   const ajv = new Ajv({ useDefaults: true, validateFormats: false, validateSchema: false, code: { optimize: false } });
   const isJob = ajv.compile<Job>(jobSchema);
   const areScreenshotParams = ajv.compile<ScreenshotParams>(screenshotParamsSchema);

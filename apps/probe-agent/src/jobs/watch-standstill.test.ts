@@ -3,7 +3,7 @@ import { useStallingClock, type StallingClock } from '@vantage/test-support/stal
 
 import { watchStandstill } from './watch-standstill.ts';
 
-/** Interval of the watch, which is not counted as part of a standstill. */
+/** Interval of the watch, which is not counted as part of a stall. */
 const LOOKS_EVERY_MS = 50;
 
 describe('the standstills of a process', () => {

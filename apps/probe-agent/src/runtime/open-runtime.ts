@@ -118,7 +118,7 @@ export function policyOf(config: MeasuringConfig): TargetPolicy {
   });
 }
 
-/** The packet process is restarted again and again: of equal failures in a row only the first is logged. */
+/** The packet process is restarted repeatedly: of consecutive equal failures only the first is logged. */
 function logPacketFailures(log: Logger): (error: Error) => void {
   let last = '';
   return ({ message, cause }) => {

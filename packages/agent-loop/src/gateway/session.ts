@@ -156,7 +156,7 @@ function keepPinging(socket: WebSocket, onSilence: (isSilent: boolean) => void):
   // No ping was sent while the connection was being opened, which a busy gateway or a network may delay for seconds.
   socket.on('open', () => (unanswered = 0));
   socket.on('pong', answered);
-  // What arrived before the end of a message, or with it, is no part of a later one.
+  // Bytes that arrived before or with the end of a message do not belong to a later one.
   for (const event of ['open', 'message', 'pong'] as const) socket.on(event, () => (seenBytes = bytesRead()));
   return { answered, stop: () => clearInterval(timer) };
 }

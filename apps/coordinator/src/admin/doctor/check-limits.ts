@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts';
 import { warning, type DoctorFinding } from './finding.ts';
 
-/** Limits per minute from which on there is a warning, far above the defaults of 20 and 1,200. */
+/** Limits per minute from which there is a warning, far above the defaults of 20 and 1,200. */
 const BOUNDS = { check: 10_000, target: 100_000 };
 
 type Limits = Pick<Config, 'rateLimitCreateCheck' | 'targetLimit'>;

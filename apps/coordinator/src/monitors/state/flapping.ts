@@ -4,7 +4,7 @@
  */
 export const REMEMBERED_TICKS = 60;
 
-/** Number of changes from which on a probe is flapping. */
+/** Number of changes from which a probe is flapping. */
 const STARTS_AT = 8;
 /** Largest number of changes at which flapping ends. */
 const ENDS_AT = 1;

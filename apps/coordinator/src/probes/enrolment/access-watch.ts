@@ -11,7 +11,7 @@ export const LOOK_EVERY_MS = 500;
  * Everything is read again at this interval, because a replica that lacks the last changes may have become the master.
  */
 const READ_ALL_EVERY_MS = 30_000;
-/** Number of changes from which on all entries are read. */
+/** Number of changes from which all entries are read. */
 const MOST_CHANGES = 500;
 
 export type OnAccess = (probeId: string, access: AgentAccess) => void;

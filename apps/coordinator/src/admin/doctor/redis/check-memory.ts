@@ -1,7 +1,7 @@
 import { error, ok, sizeOf, warning, type DoctorFinding } from '../finding.ts';
 import { numberOf, type RedisFacts } from './redis-facts.ts';
 
-/** Used share of `maxmemory` from which on the finding is an error. */
+/** Used share of `maxmemory` from which the finding is an error. */
 const FULL_AT = 0.95;
 /**
  * Used share of `maxmemory`, share of it that the settings allow for results and screenshots, or its share of the memory

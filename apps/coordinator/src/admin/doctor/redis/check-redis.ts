@@ -5,7 +5,7 @@ import { checkOutputBuffers } from './check-output-buffers.ts';
 import { numberOf, type RedisFacts } from './redis-facts.ts';
 
 const OLDEST_MAJOR = 7;
-/** Used share of `maxclients` from which on the finding is an error. */
+/** Used share of `maxclients` from which the finding is an error. */
 const FULL_AT = 0.95;
 /** Used share of `maxclients` above which there is a warning. */
 const NEARLY_FULL_AT = 0.8;

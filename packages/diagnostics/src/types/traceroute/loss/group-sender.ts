@@ -19,7 +19,7 @@ export type Asked = TracePacket & { readonly answer: TraceAnswer | null };
 
 interface SentPacket extends SpacedPacket {
   readonly index: number;
-  /** Time from which on its answer is awaited, by a clock that stops during stalls of the probe. */
+  /** Time from which its answer is awaited, by a clock that stops during stalls of the probe. */
   awaitedMs: number;
 }
 

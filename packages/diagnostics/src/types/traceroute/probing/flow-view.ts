@@ -51,7 +51,7 @@ export interface FlowView {
 }
 
 /**
- * State of all flows. If one flow has reached the target, another flow without answers from there on is not probed
+ * State of all flows. If one flow has reached the target, another flow without answers from that hop on is not probed
  * further: a host may answer only some packets.
  *
  * @param stalled flows without a recent answer
