@@ -19,8 +19,8 @@ afterAll(async () => {
 });
 
 /**
- * Standstills: one shorter than the interval of the disk watch, one longer than it and than the first restart delay,
- * and one longer than the grace period.
+ * Stalls: one shorter than the interval of the disk watch, one longer than it and than the first restart delay, and one
+ * longer than the grace period.
  */
 describe.each([500, 4_000, 16_000])('a supervisor that stands still for %i ms', (ms) => {
   it('affects no client, restarts no running process, and then those that ended', async () => {

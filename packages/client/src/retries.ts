@@ -21,7 +21,7 @@ export function isPermanent({ status }: ProblemError): boolean {
  *
  * @param failure undefined after an orderly end
  * @param failures failures in succession before this one
- * @param retryMs what the service asked for last in `retry`
+ * @param retryMs the last `retry` of the service
  */
 export function waitMs(failure: unknown, failures: number, retryMs?: number): number {
   if (failure instanceof ProblemError && failure.retryAfterSeconds !== undefined) {

@@ -1,5 +1,5 @@
 /**
- * English names of countries and other regions in CLDR, as `Intl.DisplayNames` has them, whose use took 6 MiB of a
+ * English names of countries and other regions in CLDR, as `Intl.DisplayNames` has them, whose use takes 6 MiB of a
  * coordinator. A test compares all of them.
  */
 const NAMES = `

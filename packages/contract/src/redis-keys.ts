@@ -134,8 +134,8 @@ export const redisKeys = {
   /** Hash of monitor name → number of its last claimed tick. */
   monitorTicks: '{monitors}:ticks',
   /**
-   * Hash of the name of a removed monitor → number of its last claimed tick, while messages about it may wait. A
-   * monitor that is made again under the name counts on from there.
+   * Hash of the name of a removed monitor → number of its last claimed tick, while messages about it may wait. A new
+   * monitor of that name continues the numbering.
    */
   monitorsEnded: '{monitors}:ended',
   /** Sorted set of the names in it by the time of the removal (ms, Redis clock). */

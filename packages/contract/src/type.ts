@@ -4,7 +4,7 @@ export type { Static, TObject, TProperties, TSchema } from 'typebox';
 
 /**
  * The functions of typebox that build our schemas, with its types; the schemas equal its own (`type.test.ts`). typebox
- * itself has hundreds of modules, whose loading took 11 MiB in each program.
+ * itself has hundreds of modules, whose loading takes 11 MiB in each program.
  */
 type Builder = Pick<
   typeof TypeBox,

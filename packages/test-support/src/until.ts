@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Waits until a condition holds, as long as the test may take, and looks every so many milliseconds. A Redis that a busy
- * machine holds up for seconds has not answered: the condition is looked at again.
+ * Polls a condition until it holds or the test runs out of time. If Redis does not answer because the machine is busy,
+ * the condition is polled again.
  */
 export async function until(isSo: () => boolean | Promise<boolean>, everyMs = 50): Promise<void> {
   while (!(await holds(isSo))) await sleep(everyMs);

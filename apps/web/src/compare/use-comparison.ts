@@ -31,7 +31,7 @@ export function useComparison(client: Client, a: string, b: string): ComparisonS
       (compared) => setState({ kind: 'shown', compared }),
       (error: unknown) => {
         if (ended.signal.aborted) return;
-        // The other check may still be read again and again.
+        // The other check may still be polled.
         ended.abort();
         setState({ kind: 'failed', message: faultText(error) });
       },
@@ -43,7 +43,7 @@ export function useComparison(client: Client, a: string, b: string): ComparisonS
 
 interface Attempts {
   readonly signal: AbortSignal;
-  /** Called after a failure that may pass, and with undefined after the next success. */
+  /** Called after a temporary failure, and with undefined after the next success. */
   readonly onProblem: (problem: ConnectionProblem | undefined) => void;
 }
 

@@ -6,7 +6,7 @@ import { toneOf, ToneMark } from '../parts/tone.tsx';
 import { outcomesOf } from './rows.ts';
 import { groupings, isFiltered, NO_FILTER, type Grouping, type ViewState } from './view-state.ts';
 
-/** Number of probes from which on the filter is displayed; an active filter always is. */
+/** Number of probes from which the filter is displayed; an active filter always is. */
 const MANY = 8;
 
 /** The filter of map, charts, graph and table, with the number of rows of each outcome. */

@@ -12,7 +12,7 @@ import { NO_FILTER, readView } from '../filter/view-state.ts';
 import { clockTime, duration } from '../format.ts';
 import { RepeatButton } from './RepeatButton.tsx';
 
-/** The name of a check, its time, and what can be done with it. */
+/** The name of a check, its time, and its actions. */
 export function ResultHead(props: { readonly check: CheckData; readonly summary: Summary | undefined }): JSX.Element {
   const { check, summary } = props;
   const { createdAt, completedAt } = check;

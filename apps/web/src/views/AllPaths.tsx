@@ -6,7 +6,7 @@ import type { FieldsOf } from './types.ts';
 type Multipath = NonNullable<FieldsOf<'traceroute'>['multipath']>;
 type Node = Multipath['nodes'][number];
 
-/** What a search for all paths found from one probe: links, balancers, and the paths of the flows. */
+/** The result of a search for all paths from one probe: links, balancers, and the paths of the flows. */
 export function AllPaths({ multipath }: { readonly multipath: Multipath }): JSX.Element {
   const { nodes, paths, complete, packets } = multipath;
   const balancers = nodes.filter(({ balances }) => balances !== null);

@@ -124,7 +124,7 @@ function Legend({ networks }: { readonly networks: ReturnType<typeof networksOf>
   );
 }
 
-/** Number of nodes, and of links, that are drawn in one frame and updated together later. */
+/** Number of nodes, and of links, per batch: a batch is drawn in one frame and rendered as one component. */
 const PARTS_A_SHARE = 24;
 
 /** Splits the first `count` parts into groups, each of which is rendered as one component. */
@@ -134,7 +134,7 @@ function sharesOf<T>(all: readonly T[], count: number): readonly (readonly T[])[
   );
 }
 
-/** Removes the silent nodes from which no link leads on. */
+/** Removes silent nodes without outgoing links. */
 function withoutTails(paths: Paths): Paths {
   const goesOn = new Set(paths.edges.map(({ from }) => from));
   const tails = new Set(paths.nodes.filter(({ kind, id }) => kind === 'silent' && !goesOn.has(id)).map(({ id }) => id));

@@ -41,7 +41,7 @@ export function createOwnAddresses({ maxAgeMs = 5_000, ...options }: DiscoveryOp
     const nowMs = performance.now();
     if (known === undefined || nowMs - known.atMs >= maxAgeMs) {
       const own = discover();
-      // Keeps the object while its content is the same, because the policy compiles every object that it does not know.
+      // Keeps the object while its content is the same, because the policy compiles each new object.
       known = {
         own: known !== undefined && JSON.stringify(known.own) === JSON.stringify(own) ? known.own : own,
         atMs: nowMs,

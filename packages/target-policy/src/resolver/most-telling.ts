@@ -28,7 +28,7 @@ export function ofFailingResolver(answers: readonly StubAnswer[], name: string):
 const tellingCodes = ['dns_servfail', 'dns_servers_silent'] as const;
 
 /**
- * The failure that says most: one that may be about the name, else one of a server that was reached, else any;
+ * The most informative failure: one that may be about the name, else one of a server that was reached, else any;
  * undefined without failures.
  */
 export function mostTelling(answers: readonly StubAnswer[]): StubAnswer | undefined {

@@ -102,7 +102,7 @@ async function askInTurn(
     }
     const failing = heard.filter(({ answer }) => isServfail(answer)).map(({ server }) => server);
     const isOfName = failing.length === 0 || (await control?.answersNow(failing)) === true;
-    // A resolver that sends something else in place of the answer does not wait for the name’s servers.
+    // A resolver that sends a mismatched datagram is not waiting for the name servers of the name.
     const isSilent = cut.length === 0 && mismatched === 0;
     const silent = isSilent && control?.isAnswered() === true ? [serversSilent(query.name)] : [];
     if (silent.length === 0) signal.throwIfAborted();

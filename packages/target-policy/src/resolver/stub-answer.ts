@@ -117,7 +117,7 @@ function noProof(name: string): StubAnswer {
 /**
  * The failure if no resolver answered.
  *
- * @param mismatched how many datagrams came that did not answer the question
+ * @param mismatched number of datagrams that did not answer the question
  */
 export function silence(name: string, mismatched = 0): FailedAnswer {
   const others = mismatched === 0 ? '' : ' What came did not answer the question.';
