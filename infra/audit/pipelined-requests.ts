@@ -67,7 +67,7 @@ export async function sendPipelines(counts: readonly number[], staysMs = STAYS_M
   }
 }
 
-/** @returns the coordinator's CPU time for one answer to what the attacker asks for, milliseconds */
+/** @returns the coordinator's CPU time for one answer to the attacker's request, milliseconds */
 async function measureAnswer({ coordinator: { url, pid } }: FuzzBed): Promise<number> {
   // As the attacker: without a compression, which would cost this process much CPU time to undo.
   const agent = new Agent({ keepAlive: true });

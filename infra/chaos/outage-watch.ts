@@ -49,7 +49,7 @@ const WRITES_WITHIN_MS = 400;
 
 /**
  * Time since the last success from which an outage is recorded although no write failed: a write was slow, or the
- * machine stood still.
+ * machine stalled.
  */
 const STANDS_STILL_MS = 300;
 

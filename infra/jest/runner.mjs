@@ -12,7 +12,7 @@ delete process.env.REPEAT_FAILED;
 
 /**
  * Runs suites in worker processes only: the runtime of this folder changes globals of its process. Suites that mostly
- * wait run in additional workers, so that they neither leave the processors idle nor take a turn from suites that
+ * wait run in additional workers, so that they neither leave the processors idle nor take workers from suites that
  * compute; with fewer than three workers (`-w 1`) they run with the others. With `REPEAT_FAILED` in the environment, as
  * in `npm test`, suites that fail are repeated at the end, alone.
  */

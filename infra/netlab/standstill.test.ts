@@ -11,7 +11,7 @@ import { ipv4, ipv6, networks } from './topology.ts';
 
 const STOPPED_MS = 4_000;
 /**
- * A round-trip time that includes the standstill is longer. The link of the target delays by nine milliseconds, but its
+ * A round-trip time that includes the stall is longer. The link of the target delays by nine milliseconds, but its
  * program may be held up on a busy machine.
  */
 const INCLUDES_MS = 3_000;

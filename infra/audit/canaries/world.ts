@@ -167,7 +167,7 @@ async function runJobs(jobs: readonly CanaryJob[]): Promise<WorldReport> {
       longestMs = performance.now() - startedAt;
       const result = JSON.parse(data) as Came;
       if (result.error?.code === 'probe_interrupted') {
-        // The machine stood still: that says nothing of the job.
+        // The machine stalled, which says nothing about the job.
         until = performance.now() + DEADLINE_MS + 5_000;
         await ask(job);
         continue;

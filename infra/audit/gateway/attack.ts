@@ -34,7 +34,7 @@ export interface GatewayAttack {
 
 const AT_ONCE = 20;
 
-/** Repeats an act, many at a time, until the process ends; never resolves. */
+/** Repeats an action, many concurrently, until the process ends; never resolves. */
 export async function repeat(act: () => Promise<unknown>, times = AT_ONCE): Promise<void> {
   const worker = async (): Promise<void> => {
     for (;;) await act().catch(() => sleep(10));
@@ -54,7 +54,7 @@ export function flood(target: AttackedGateway, message: (number: number) => stri
   return pour(target, (socket, number) => socket.send(message(number)));
 }
 
-/** Calls `send` again and again, as fast as the gateway reads; for frames of any type. */
+/** Calls `send` repeatedly, as fast as the gateway reads; for frames of any type. */
 export async function pour(target: AttackedGateway, send: (socket: WebSocket, number: number) => void): Promise<void> {
   const { socket } = await steal(target);
   for (let number = 1; ; number += 1) {

@@ -15,7 +15,7 @@ const SETTLE_MS = 300;
 const agent = new Agent({ keepAlive: true });
 
 export interface Outcomes {
-  /** Count per outcome of the agent's checks: `success`, or why it was none. */
+  /** Count per outcome of the agent's checks: `success`, or the reason of the failure. */
   readonly agent: Map<string, number>;
   /** Successes of the exporter. */
   exporter: number;

@@ -4,7 +4,7 @@ import { createContext, type DiagnosticContext } from '../../../packages/diagnos
 
 const BUDGET_MS = 10_000;
 
-/** A context with the least that a diagnostic needs, on loopback. */
+/** A minimal context of a diagnostic, on loopback. */
 export function onLoopback(resolvers: readonly string[]): DiagnosticContext {
   return createContext(literalProbeContext({ resolvers }), { budgetMs: BUDGET_MS });
 }

@@ -66,7 +66,7 @@ async function untilListening(url: string): Promise<void> {
 export interface Front {
   readonly url: string;
   readonly route: (port: number) => void;
-  /** When each connection came, milliseconds of `performance.now()`. */
+  /** When each connection arrived, milliseconds of `performance.now()`. */
   readonly connects: () => readonly number[];
   readonly close: () => void;
 }

@@ -21,7 +21,7 @@ const NAMED = 12;
 
 /**
  * CPU of Redis for a check on 100 probes whose agents end their jobs at the same time, one check after another, and for
- * 100 jobs of a bare BullMQ, alternately. What idle probes cost meanwhile is subtracted.
+ * 100 jobs of a bare BullMQ, alternately. The cost of idle probes is subtracted.
  */
 export async function hundred(): Promise<readonly Figure[]> {
   return onStage({ probes: PROBES, agents: 'simulated', lastsMs: JOB_MS }, async (stage) => {
@@ -89,7 +89,7 @@ async function paced(once: () => Promise<void>, times: number): Promise<void> {
   for (let done = 0; done < times; done += 1) await Promise.all([once(), sleep(EVERY_MS)]);
 }
 
-/** CPU of one call, without what the same time costs when idle; milliseconds. */
+/** CPU time of one call, minus that of an idle period of equal length; milliseconds. */
 async function cpuMsOf(pid: number, once: () => Promise<void>): Promise<number> {
   const [idleFrom, idleSince] = [cpuSeconds(pid), performance.now()];
   await sleep(EVERY_MS * CHECKS);

@@ -21,9 +21,9 @@ interface Measured {
 }
 
 /**
- * What a Redis Cluster and a second coordinator gain, by CPU time: each Redis and each coordinator has one thread that
- * bounds the rate. Three services, loaded in turns: one Redis with one coordinator, a cluster with one, one Redis with
- * two.
+ * The gain of a Redis Cluster and of a second coordinator, by CPU time: each Redis and each coordinator has one thread
+ * that bounds the rate. Three services, loaded in turns: one Redis with one coordinator, a cluster with one, one Redis
+ * with two.
  */
 export async function scale(lengths: Lengths): Promise<readonly Figure[]> {
   const common = { probes: PROBES, agents: 'simulated', lastsMs: JOB_MS } as const;

@@ -9,7 +9,7 @@ import type { Peers } from './peers.ts';
 const ROUNDS = 10;
 const PACKETS = 16;
 const INTERVAL_MS = 200;
-/** Concurrent runs of each tool: the link is late at times, and all of them must meet the same delays. */
+/** Concurrent runs of each tool: the delay of the link varies, and must affect all tools alike. */
 const AT_ONCE = 3;
 
 type Sample = () => Promise<readonly number[]>;

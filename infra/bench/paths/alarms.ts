@@ -4,7 +4,10 @@ import type { Figure } from '../goals.ts';
 const ALARMS = 4;
 const WITHIN_MS = 5_000;
 
-/** Alarms of a monitor in a network of namespaces: how soon its traces start, and whether they name the built place. */
+/**
+ * Alarms of a monitor in a network of namespaces: how soon its traces start, and whether they name the place of the
+ * fault.
+ */
 export async function namesWhereAlarmsPart(): Promise<readonly Figure[]> {
   const lab = await openAlarmLab();
   const delays: number[] = [];

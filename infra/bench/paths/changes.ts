@@ -7,7 +7,7 @@ import type { Figure } from '../goals.ts';
 
 const RUNS = 10_000;
 const CHANGES = 200;
-/** Maximum number of runs until a lost or new way of a load balancer must be named. */
+/** Maximum number of runs until a lost or new path of a load balancer must be named. */
 const RUNS_UNTIL_NAMED = 10;
 const RUNS_BEFORE = 12;
 /** Comparisons between two yields to the event loop, so that progress is displayed and signals are handled. */
@@ -36,7 +36,7 @@ const kinds: readonly (readonly [name: string, options: TraceOptions])[] = [
 
 /**
  * Compares modelled traces with the previous one. Goals: an unchanged network has no changes; with sixteen flows, the
- * next run names each replaced, missing or added router, and most lost and new ways are named within
+ * next run names each replaced, missing or added router, and most lost and new paths are named within
  * `RUNS_UNTIL_NAMED` runs.
  */
 export async function findsPathChanges(): Promise<readonly Figure[]> {
@@ -78,8 +78,8 @@ export async function findsPathChanges(): Promise<readonly Figure[]> {
 }
 
 /**
- * Number of monitors that name a way of a balancer of flows, two or four ways wide, that is gone or new after
- * `RUNS_BEFORE` runs.
+ * Number of monitors that name a lost or new path of a per-flow balancer with two or four paths after `RUNS_BEFORE`
+ * runs.
  */
 function waysNamed(random: ReturnType<typeof seeded>): number {
   const fewer = [balanced.with(1, '198.51.100.2'), balanced.with(3, [['192.0.2.2'], ['192.0.2.3'], ['192.0.2.4']])];

@@ -9,7 +9,7 @@ import { median, type Figure } from '../goals.ts';
 import { recordTasks } from './main-thread.ts';
 
 const RUNS = 3;
-/** Duration from which on browsers report a long task. */
+/** Duration from which browsers report a long task. */
 const LONG_TASK_MS = 50;
 /** Time in which the rest of a long list is drawn after the first rows. */
 const SETTLE_MS = 2_000;

@@ -12,7 +12,7 @@ const started = new Date().toISOString();
 const names = Array.from({ length: PROBES }, (_, index) => `p-${index}`);
 const probes = Object.fromEntries(names.map((name) => [name, Object.values(world)[0]!]));
 
-/** Tasks of the main thread while a traceroute of 60 rounds from 20 probes comes in, all rows open. */
+/** Tasks of the main thread while a traceroute of 60 rounds from 20 probes arrives, all rows open. */
 export async function* liveFrames(progress: Progress): AsyncGenerator<Figure> {
   if (here.missing !== null) throw new Error(here.missing);
   const states = new Map(names.map((name) => [name, stateAt(0)]));

@@ -19,7 +19,7 @@ const ofRedis = ({ deployment, harm }: Scene): Host | undefined => {
   return deployment.store.host;
 };
 
-/** Clocks step or stand still while their processes run, and show the right time again. */
+/** Clocks step or stop while their processes run, and show the right time again. */
 export const clocks: readonly Fault[] = [
   stepped('an agent', ofAgent),
   stepped('a coordinator', ofCoordinator),

@@ -80,7 +80,7 @@ export function pick<T>(items: readonly T[], random: () => number): T {
   return items[Math.floor(random() * items.length)]!;
 }
 
-/** A random standstill, as of a migrated or swapping machine or a closed lid; milliseconds. */
+/** A random stall, as of a migrated or swapping machine or a closed lid; milliseconds. */
 export function stillMs({ random, scale }: Scene): number {
   return pick([500, 2_000, 5_000, 8_000, 15_000, 30_000, 60_000], random) * scale;
 }

@@ -38,7 +38,7 @@ export const gateways: readonly Fault[] = [
         await observer.burst(other, 4);
         await sleep(1_000 * scene.scale);
       }
-      // The agents of the killed gateway come back through the other one.
+      // The agents of the killed gateway reconnect through the other one.
       await untilProbesAreUp(other.url, deployment.agents.length);
       gateway.part.start();
       await gateway.part.started();

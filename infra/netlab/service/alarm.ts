@@ -118,7 +118,7 @@ export async function openAlarmLab(): Promise<AlarmLab> {
   };
 }
 
-/** What a router does to the packets of `fails`. */
+/** The treatment of the packets of `fails` by a router, by fault. */
 const faults: Readonly<Record<Fault, { readonly node: string; readonly rule: string }>> = {
   silence: { node: 'y', rule: 'drop' },
   loss: { node: 'y', rule: 'numgen random mod 100 < 60 drop' },

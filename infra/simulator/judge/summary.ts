@@ -132,7 +132,7 @@ function truthOf(run: CaseRun): Expected {
   const isPartly = unheard.length > 0;
   const stopOf = (share: Share): Claim => ({ code: 'path_stops', hop: holeHop(of, share)! });
   // The silence of a probe proves nothing if its trace reached the time limit, or if a finding names the broken one of
-  // two ways: all flows of the probe may take that way.
+  // two paths: all flows of the probe may take that path.
   const isNamed = truth.finds?.some((find) => (typeof find === 'string' ? find : find.code) === 'flows_stop') === true;
   const unproved = unheard.filter(({ outcome }) => isNamed || outcome['stopReason'] === 'deadline');
   const ends: readonly Claim[] = [
