@@ -9,7 +9,7 @@ describe('a service that gets more checks than its probes can do', () => {
     const deployment = await startDeployment({ agents: 2, store: 'single', agentEnv: { CONCURRENCY: '2' } });
     try {
       let tally = await loadOnce(deployment, 3, 3_000, 15, INDULGENCE_MS);
-      // A machine that stands still for these seconds sends too few checks.
+      // A machine that stalls for these seconds sends too few checks.
       while (tally.accepted === 0 || tally.refused === 0) {
         tally = await loadOnce(deployment, 3, 3_000, 15, INDULGENCE_MS);
       }

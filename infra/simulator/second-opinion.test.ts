@@ -47,7 +47,7 @@ async function output(program: string, ...args: readonly string[]): Promise<stri
 }
 
 /**
- * What ping prints, once it has what is wanted: ping awaits the reply to its last packet for two round-trip times only,
+ * The output of ping, as soon as it matches: ping awaits the reply to its last packet for two round-trip times only,
  * and a busy machine may hold the simulator up for longer.
  */
 async function pinged(wanted: RegExp, one: Case, count: number): Promise<string> {

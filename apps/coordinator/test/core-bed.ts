@@ -254,7 +254,6 @@ export function success(said: string): Readonly<Record<string, unknown>> {
   };
 }
 
-/** Polls until a condition holds; the test's own timeout bounds it. */
 export { until };
 
 export const nowhere: LookUpPlace = () => ({ ...unknownPlace, country: 'Nowhere' });

@@ -53,13 +53,13 @@ const OTHER = '127.9.7.4';
 const ROUNDS = 60;
 
 interface Outcome {
-  /** Of a check whose last stream was left. */
+  /** Result of a check whose last client left. */
   readonly left: Result;
   /** Times at which the check sent packets after its end, milliseconds after it. */
   readonly late: readonly number[];
-  /** Of a check of 8 rounds that one of two clients left. */
+  /** Result of a check of 8 rounds that one of two clients left. */
   readonly leftByOne: Result;
-  /** Of a check of 6 rounds that no client followed. */
+  /** Result of a check of 6 rounds that no client followed. */
   readonly unfollowed: Result;
 }
 

@@ -125,7 +125,6 @@ function startAgent(envFile: string): { readonly child: ChildProcess; readonly l
   return { child, log: () => log };
 }
 
-/** Polls until a condition holds; the test's own time limit bounds it. */
 async function ask<T>(path: string, init: RequestInit = {}): Promise<T> {
   const response = await fetchAccepted(coordinatorUrl + path, init);
   return (await response.json()) as T;
@@ -239,7 +238,7 @@ describe('an agent that was added by the operator’s command', () => {
     /** Lines about the refusal in the log of each agent. */
     const logged = new Map<string, Promise<readonly string[]>>();
 
-    // At once: most of the time passes between attempts.
+    // Concurrent: most of the time passes between attempts.
     beforeAll(() => {
       for (const [what, id, change] of cases) logged.set(what, refusedLater(id, change));
       logged.set('from the start', refusedAtOnce());

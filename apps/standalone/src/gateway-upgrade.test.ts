@@ -35,7 +35,6 @@ afterAll(async () => {
   target.close();
 });
 
-/** Polls until a condition holds; the test's own time limit bounds it. */
 async function isUp(probe: string): Promise<boolean> {
   return ['healthy', 'degraded'].includes((await service.probes())[probe]?.status ?? '');
 }

@@ -52,7 +52,6 @@ function hold(): void {
   ({ promise: held, resolve: release } = Promise.withResolvers<void>());
 }
 
-/** Polls until a condition holds; the test's own time limit bounds it. */
 async function isUp(probe: string): Promise<boolean> {
   return ['healthy', 'degraded'].includes((await service.probes())[probe]?.status ?? '');
 }
@@ -68,7 +67,7 @@ async function enrol(probe: string, env: Readonly<Record<string, string>> = {}):
   return agent;
 }
 
-/** Takes the state folder of a new agent away, until the probe gives a reason, and puts it back. */
+/** Removes the state folder of a new agent until the probe reports it as a reason of degradation, and restores it. */
 async function loseFolder(probe: string): Promise<{ readonly agent: StartedAgent; readonly reason: string }> {
   const agent = await enrol(probe);
   const folder = join(service.folder, `state-${probe}`);
@@ -84,7 +83,7 @@ async function loseFolder(probe: string): Promise<{ readonly agent: StartedAgent
 
 const httpCheck = (probe: string) => ({ type: 'http', host: targetUrl, probes: [probe] });
 
-/** The result of a check from a probe. One that a busy machine does not end in time is repeated. */
+/** The result of a check from a probe; repeated if a busy machine does not complete it in time. */
 async function measure(probe: string): Promise<Check['results'][string] | undefined> {
   for (;;) {
     const { results } = await service.completed(await service.startCheck(httpCheck(probe)));
@@ -150,7 +149,7 @@ describe('an agent with an address and a token', () => {
     const older = await enrol('fra-7', { HTTPS_PROXY: `http://user:p%40ss@127.0.0.1:${proxy.port}` });
     const newer = service.startAgent({ VANTAGE_STATE_FOLDER: join(service.folder, 'state-fra-7') });
     await until(() => older.log().includes('another agent with the key of this state folder is connected'));
-    // With the second attempt from now on, the first one was refused.
+    // When the second attempt from now has begun, the first one has been refused.
     const enough = proxy.connects().length + 2;
     await until(() => proxy.connects().length >= enough);
     const [retired, wasRetired] = [older, newer].map((agent) => agent.log().includes('has taken over'));

@@ -76,7 +76,6 @@ function readCapture(text: Buffer): void {
 
 const packetsTo = (host: string): readonly number[] => sentTo.get(host) ?? [];
 
-/** Polls until a condition holds; the test's own time limit bounds it. */
 /** Waits until more packets than this are sent to an address. */
 async function untilSent(host: string, more = 2): Promise<void> {
   const before = packetsTo(host).length;

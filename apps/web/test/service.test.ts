@@ -188,8 +188,9 @@ const faultsOfWholePage = `(() => {
 })()`;
 
 /**
- * Removes parts of which each element has been before: with the same tag, attributes and state of text, in one with the
- * same; classes and roles have the same values. Colours and names follow from these. Returns how many elements are left.
+ * Removes subtrees that contain only kinds of elements that occurred before. The kind of an element is its tag,
+ * attributes (classes, roles and states with their values) and whether it has text, and the tag and attributes of its
+ * parent: colours and names follow from these. Returns the number of remaining elements.
  */
 const onePartOfEachKind = `(() => {
   const isState = /^(?:class|role|type|scope|tabindex|aria-(?:hidden|expanded|current|live))$/;

@@ -492,7 +492,7 @@ describe('ways on which packets go round in a circle', () => {
       expect(texts).toHaveLength(1);
       expect(either.some((one) => texts[0]!.includes(one))).toBe(true);
     }
-    // Whether the first flow takes the circle is no change of the path.
+    // The hash of the path does not depend on whether the first flow takes the loop.
     expect(hashes.size).toBe(options === all ? 1 : 0);
   });
 
@@ -557,7 +557,7 @@ describe('a clean path whose routers and target limit their answers as Linux doe
       (['icmp', 'udp'] as const).map((protocol) => ({ network, protocol })),
     ),
   )('has neither loss nor a broken way: %j', async ({ network, protocol }) => {
-    // The straight path has a single way, which cannot be slower than another.
+    // The straight network has a single path, which cannot be slower than another.
     for (const slowMs of network === 'straight' ? [0] : [0, 3, 30]) {
       for (const options of [
         { flows: 16, queries: 1 },
@@ -569,7 +569,7 @@ describe('a clean path whose routers and target limit their answers as Linux doe
   });
 
   it('has no broken way where the first answers of a limited hop are those of one way', async () => {
-    // In the 53rd run the first six flows take one way, and get all of the answers.
+    // In the 53rd run the first six flows take one path, and get all of the answers.
     const { findings } = await summaryOver(long, { limits }, 53, { flows: 16, queries: 1 });
 
     expect(findings.map(({ code }) => code)).not.toContain('flows_stop');

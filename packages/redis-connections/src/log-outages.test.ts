@@ -57,7 +57,7 @@ describe('the log of a connection', () => {
 
     await admin.call('REPLICAOF', '127.0.0.1', '1');
     const lost = (): number => lines.filter((line) => line === 'Redis connection lost').length;
-    // Three are logged, and one for each time that the machine stood still for so long that a connection lasted.
+    // Three are logged, and one for each time that the machine stalled for so long that a connection lasted.
     while (lost() === 0 || connections < 4 * lost()) {
       await redis.set('key', 'value').catch(() => undefined);
       await sleep(10);

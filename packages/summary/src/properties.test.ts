@@ -208,7 +208,7 @@ describe('the graph of any paths', () => {
         expect([...reached].toSorted()).toEqual(onPath.toSorted());
         const ownEnds = ends.filter(({ probes }) => probes.includes(probe));
         expect(ownEnds.length).toBeGreaterThanOrEqual(1);
-        // Each flow that ends elsewhere, and each broken way of a search, has a separate path end.
+        // Each flow that ends elsewhere, and each broken branch of a search, has a separate path end.
         const [only, ...others] = tracesIn(check.results[probe]!);
         const isOfOneFlow = others.length === 0 && (only?.flows ?? []).length < 2 && only?.multipath === undefined;
         if (isOfOneFlow) expect(ownEnds).toHaveLength(1);

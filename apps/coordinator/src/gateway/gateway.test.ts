@@ -717,8 +717,8 @@ describe('a gateway under attack', () => {
     for (let id = 1; id <= most; id += 1) ask(honest, id);
     await until(() => answersOf([honest]) === most);
 
-    // Bursts and what was read when a rate was exceeded are about 95 messages of each agent: without the credit of its
-    // jobs, the honest one would wait forever.
+    // The bursts, and the messages read before a rate was exceeded, are about 95 per agent: without credit for its
+    // jobs, the honest agent would wait forever.
     expect(answersOf(thieves)).toBeLessThan(150 * thieves.length);
   });
 

@@ -81,7 +81,7 @@ describe('the first tick of a definition', () => {
   const changed = { ...request, check: { everyMs: 1_100 } };
   const put = (definition: typeof request): Promise<unknown> =>
     putMonitor(bed.redis, 'web', { owner: 'api', request: definition }, Date.now());
-  /** Answers until the monitor has a state by this definition. */
+  /** Answers jobs until the monitor has a state of this definition. */
   const answerUntil = async (core: Core, state: string, { check }: typeof request, answer: object): Promise<void> =>
     until(async () => {
       await answerJobs(answer);

@@ -308,7 +308,7 @@ describe('an agent that sends what its permissions refuse, in megabytes', () => 
   const encode = (words: readonly string[]): Buffer =>
     Buffer.from(`*${words.length}\r\n${words.map((word) => `$${word.length}\r\n${word}\r\n`).join('')}`);
 
-  /** Sends the request again and again, as fast as Redis reads. */
+  /** Sends the request repeatedly, as fast as Redis reads. */
   function send(url: string, request: readonly string[]): void {
     const { username, password } = new URL(url);
     const socket = connect(bed.server.port, '127.0.0.1');

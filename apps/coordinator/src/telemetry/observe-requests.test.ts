@@ -7,7 +7,7 @@ import type { Request, Response } from 'express';
 import { paceRequests, PER_TURN } from '../http/limits/pace-requests.ts';
 import { observeRequests, type SeenRequest } from './observe-requests.ts';
 
-/** What is counted of a response with these headers. */
+/** The counts for a response with these headers. */
 function seenOf(
   { method = 'GET' }: { readonly method?: string },
   answer: { readonly statusCode: number; readonly problem?: string; readonly policy?: string },

@@ -17,7 +17,7 @@ describe('the standstills of a process', () => {
     clock.restore();
   });
 
-  /** Stands still for each of these times, milliseconds, with half a second between. */
+  /** Stalls for each of these times, in milliseconds, at intervals of half a second. */
   const standStill = (...times: readonly number[]): void => {
     for (const milliseconds of times) {
       jest.advanceTimersByTime(500);

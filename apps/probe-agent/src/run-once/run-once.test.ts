@@ -98,7 +98,7 @@ describe('one check from the shell of the probe’s machine', () => {
   it('shows its result in lines', async () => {
     const { status, output, errors } = await run(['tcp', '127.0.0.1', '--port', String(port)]);
 
-    // On a busy machine the process may stand still.
+    // On a busy machine the process may stall.
     expect(output).toMatch(
       /^success {2}127\.0\.0\.1, open, [\d.]+ ms, 3 attempts(?:, the probe stood still for .+)?\n$/,
     );

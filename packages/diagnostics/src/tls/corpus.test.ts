@@ -29,7 +29,7 @@ const chromiumMissing = tools ?? browser.missing ?? (await packagesMissing(NSS))
 if (chromiumMissing !== null && isCi) throw new Error(`In CI these tests cannot be skipped: ${chromiumMissing}.`);
 
 const names = Object.keys(expectations);
-/** Of all servers, those that are asked by TLS 1.2 too. */
+/** One in this many servers is also tested with TLS 1.2. */
 const EVERY = 6;
 
 let mint: CertificateMint;
@@ -90,7 +90,8 @@ describe('the verdicts on the servers of the corpus', () => {
     const others = `openssl, curl, Chromium${note(chromiumMissing)} and sslscan${note(scannerMissing)}`;
     it.each(names)(`%s is seen as expected by the check, ${others}`, async (name) => {
       const server = serverOf(name);
-      // Verification does not depend on the version, so few servers are asked by TLS 1.2 too, and each other program once.
+      // Verification does not depend on the version, so few servers are also tested with TLS 1.2, and by each other
+      // program once.
       const isEarlier = names.indexOf(name) % EVERY === 0 && server.tls13Only !== true;
       await Promise.all([expectOpinions(server), ...(isEarlier ? [expectEarlier(server)] : [])]);
     });
@@ -128,7 +129,7 @@ function check({ host }: CorpusServer, port: number): Promise<Outcome> {
   return checkOf(`https://${host}:${port}/`, {}, { hosts: { [host]: ['127.0.0.1'] }, trust });
 }
 
-/** Asks the check and other programs, one after the other: `openssl s_server` answers one client at a time. */
+/** Runs the check and other programs one after the other: `openssl s_server` answers one client at a time. */
 async function expectOpinions(server: CorpusServer): Promise<void> {
   await using served = await serve(server, '-tls1_3');
   const asked = { host: server.host, port: served.port };
@@ -140,7 +141,7 @@ async function expectOpinions(server: CorpusServer): Promise<void> {
   await expectScan(asked, server.name, seen, '1.3');
 }
 
-/** Asks the check and sslscan at a server of TLS 1.2. */
+/** Compares the check and sslscan at a TLS 1.2 server. */
 async function expectEarlier(server: CorpusServer): Promise<void> {
   await using served = await serve(server, '-tls1_2');
   const seen = await expectCheck(server, served.port, '-tls1_2');

@@ -380,7 +380,7 @@ describe('entries that another coordinator holds', () => {
     };
     const ingest = createIngest(parts as unknown as IngestDependencies);
 
-    // Of calls at the same time the least claim time counts: that of a deadline, not that of the poll of all streams.
+    // Of concurrent calls the shortest claim time applies: that of a deadline, not that of the poll of all streams.
     await Promise.all([ingest.drain('held'), ingest.drain('held', 500), ingest.drain('held', 3_000)]);
     await ingest.close();
 

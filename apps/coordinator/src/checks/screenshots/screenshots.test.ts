@@ -525,7 +525,7 @@ describe('several coordinators', () => {
 
     await photographer(id, on, [first]);
 
-    // Gives the other coordinators, which see the same probes, the occasion to ask another probe, too.
+    // Gives the other coordinators, which see the same probes, the opportunity to ask another probe.
     const looked = [...others, bed.core].map((core) => core.knownProbes().catch(() => []));
     await Promise.all(looked);
     await until(async () => !(await members()).some((member) => member === `${id} ${first}`));

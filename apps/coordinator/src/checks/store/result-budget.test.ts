@@ -30,7 +30,7 @@ describe('the budget of results', () => {
 
   afterEach(() => bed.redis.flushall());
 
-  /** A budget apart from that of the test bed's coordinator, which counts none of these checks. */
+  /** A budget separate from that of the test bed's coordinator, which counts none of these checks. */
   function open(
     maxBytes: number,
     maxClientBytes = maxBytes,

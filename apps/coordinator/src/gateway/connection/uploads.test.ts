@@ -31,7 +31,7 @@ describe('the uploads of a connection', () => {
     const before = process.memoryUsage().arrayBuffers;
     for (let count = 0; count < 40_000; count += 1) {
       uploads.add(1, Buffer.of(1));
-      // What else this process does meanwhile takes the rest of the pool of small buffers.
+      // Simulates other allocations of this process, which use up the rest of the pool of small buffers.
       Buffer.from('x'.repeat(2_000));
     }
     collect();

@@ -179,7 +179,7 @@ describe('GET /check/:id/events', () => {
     }
     const { id: last } = before.events().at(-1)!;
     before.close();
-    // As Redis does after a crash: its last writes are gone, and versions are given again.
+    // Simulates a crash of Redis: its last writes are lost, and versions are assigned again.
     await bed.redis.restore(key, 0, saved, 'REPLACE');
     await report(bed.redis, 'fra-1', id, success('one'));
     await report(bed.redis, 'nyc-1', id, success('two'));

@@ -8,8 +8,8 @@ import { arrivalOf, isOverdue, OVERDUE_PER_TURN, PER_TURN, paceRequests } from '
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /**
- * A pace whose listener notes the name of each request, with `!` behind that of an overdue one. What stands before a
- * colon in a name is the client.
+ * A pace whose listener notes the name of each request, with `!` behind that of an overdue one. The part of a name
+ * before a colon is the client.
  */
 function startPace() {
   const passed: string[] = [];

@@ -111,7 +111,7 @@ describe('a connection without a login', () => {
     await until(async () => silent.closed);
 
     expect(active.closed).toBe(false);
-    // Asked once for all polls of some seconds, and not before a connection is old enough.
+    // Users are read less often than connections are polled, and not before a connection is old enough.
     expect(await callsOf(redis, 'acl|getuser')).toBeLessThan(await callsOf(redis, 'client|list'));
   });
 

@@ -203,7 +203,7 @@ describe('what a coordinator knows of agents that announce changes', () => {
     await bed.beat('fra-1', { ...announced, gateway });
     await bed.redis.persist(redisKeys.heartbeat('fra-1'));
     const before = await read('fra-1');
-    // Again until it is seen: a busy machine may stand still for as long as the sign of life lasts.
+    // Repeated until it is seen: a busy machine may stall for as long as the sign of life is valid.
     await until(async () => {
       await bed.redis.set(redisKeys.gateway('one'), '1', 'PX', 3_000);
       return (await read('fra-1'))?.alive === true;

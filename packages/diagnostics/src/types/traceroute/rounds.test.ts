@@ -301,7 +301,7 @@ describe('rounds over a balancer that takes two ways in turn', () => {
 });
 
 describe('rounds over a path that becomes longer or shorter', () => {
-  /** A path whose target is at another hop from a round on; each hop gets one packet a round. */
+  /** A path whose target moves to another hop at some round; each hop gets one packet a round. */
   const moving = (lengthIn: (round: number) => number) => {
     let round = 0;
     return path(0, (one) => {
