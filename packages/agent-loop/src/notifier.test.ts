@@ -47,7 +47,7 @@ describe('the notifier that there are results', () => {
     expect(given()).toBe(2);
   });
 
-  it('has a note only where it is given at once, for that alone', () => {
+  it('has a note only where it is given for that alone', () => {
     const notes: (string | undefined)[] = [];
     notifier = createNotifier<string>((note) => notes.push(note), paceOf(false));
 
@@ -57,6 +57,20 @@ describe('the notifier that there are results', () => {
     jest.advanceTimersByTime(50);
 
     expect(notes).toEqual(['first', undefined]);
+  });
+
+  it('keeps the note of one that had to wait, unless others have joined it', () => {
+    const notes: (string | undefined)[] = [];
+    notifier = createNotifier<string>((note) => notes.push(note), paceOf(false));
+
+    // Every four milliseconds, as at 250 results a second: each but the first is within the gap.
+    for (const note of ['first', 'second', 'third', 'fourth']) {
+      notifier.raise(note);
+      jest.advanceTimersByTime(4);
+    }
+    jest.advanceTimersByTime(50);
+
+    expect(notes).toEqual(['first', 'second', 'third', 'fourth']);
   });
 
   it('waits for those that follow at a dense pace, and is given once for all of them', () => {

@@ -2,7 +2,7 @@ import { createPace, type Pace } from './pace.ts';
 
 /** A rate-limited signal, such as that there are new results. */
 export interface Notifier<Note> {
-  /** @param note included in the signal if it is sent at once for this call only */
+  /** @param note included in the signal if it is sent for this call only */
   readonly raise: (note?: Note) => void;
   /** Sends a pending signal at once. */
   readonly flush: () => void;
@@ -39,7 +39,7 @@ export function createNotifier<Note>(give: (note?: Note) => void, pace: Pace = c
       const sinceMs = performance.now() - givenMs;
       const waitMs = pace.isDense() ? Math.max(COLLECT_MS, DENSE_GAP_MS - sinceMs) : GAP_MS - sinceMs;
       if (waitMs <= 0) giveNow(note);
-      else timer = setTimeout(() => giveNow(), waitMs);
+      else timer = setTimeout(() => giveNow(raised === 1 ? note : undefined), waitMs);
     },
     flush: () => {
       if (raised > 0) giveNow();
