@@ -24,8 +24,8 @@ export function tableColumns({ type, request }: Pick<CheckOf<CheckTypeName>, 'ty
 }
 
 /**
- * A column for each scalar, for each list of scalars or pairs, and for each object whose names the schema does not
- * list; of hops their number. Other lists of objects have none, except answers.
+ * One column per scalar, per list of scalars or pairs, and per object whose property names the schema does not list.
+ * Hops have one for their number; other lists of objects, except answers, have none.
  */
 function columnsIn({ type, anyOf, properties, items }: Schema, path: string): readonly string[] {
   if (anyOf !== undefined) return anyOf.flatMap((each) => columnsIn(each, path));

@@ -39,7 +39,7 @@ export function tracedResult(routers: readonly string[], reached: boolean): obje
   };
 }
 
-/** A traceroute result whose flows take these ways in turn, which differ at single hops. */
+/** A traceroute result whose flows take these paths in turn, which differ at single hops. */
 export function balancedResult(...ways: readonly (readonly string[])[]): object {
   const plain = tracedResult(ways[0]!, true) as { readonly hops: readonly Readonly<Record<string, unknown>>[] };
   const hops = plain.hops.map((hop, index) => {

@@ -144,7 +144,7 @@ export function readConfig(
     return config;
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
-    // Report flag names to users of flags.
+    // A value that was given by a flag is reported under the name of the flag.
     throw new SettingsError(
       error.faults.map((fault) =>
         given.reduce((line, [env]) => (line.startsWith(`${env} `) ? line.replace(env, flagOf(env)) : line), fault),

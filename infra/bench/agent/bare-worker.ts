@@ -7,8 +7,8 @@ import { Worker, type Job } from 'bullmq';
 import { Redis } from 'ioredis';
 
 /**
- * The floor of an agent: a bare BullMQ worker that measures with nothing but Node, and returns the result of a recorded
- * check. A ping needs a raw socket, which Node does not have: there the worker does nothing.
+ * The lower bound for an agent: a bare BullMQ worker that measures with nothing but Node, and returns the result of a
+ * recorded check. A ping needs a raw socket, which Node does not have: there the worker does nothing.
  */
 const [, , port = '', tcpPort = '', httpPort = '', dnsPort = '', queryName = ''] = process.argv;
 const AT_ONCE = 20;

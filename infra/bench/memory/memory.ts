@@ -61,7 +61,7 @@ function show({ agent, coordinator }: Sample, when: string, goals: Partial<typeo
   ];
 }
 
-/** Runs one check. A refused one is no success, and is followed by a pause. */
+/** Runs one check. A refused one does not count as a success, and is followed by a pause. */
 async function check({ deployment: { client }, checks }: Service, index: number): Promise<boolean> {
   try {
     const { checkId } = await client.startCheck(checks[index % checks.length]!.request);

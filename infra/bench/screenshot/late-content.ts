@@ -26,8 +26,8 @@ export const lateContentPages: Readonly<Record<string, string | Serve>> = {
 };
 
 /**
- * Share of screenshots that show content added after the load event, alternating with puppeteer's own waits for an idle
- * network.
+ * Share of screenshots that show content added after the load event, of Vantage and of puppeteer with each of its waits
+ * for an idle network; taken alternately.
  */
 export async function lateContent(
   executablePath: string,

@@ -14,7 +14,7 @@ const EXITS_WITHIN_MS = 1_000;
 /** Memory that an agent with its processes may take in addition: less than a few checks need. */
 const MEMORY_BYTES = 512 * 1_024;
 
-/** Bounds of the kernel for an agent and its processes, as of a container. */
+/** Kernel limits on an agent and its processes, like those of a container. */
 export const controlGroups: readonly Fault[] = [
   {
     name: 'an agent may start no process or thread',

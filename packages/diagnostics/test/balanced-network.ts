@@ -86,7 +86,7 @@ const REFUSED = '!';
 /**
  * @param refuses whether a router refuses a packet that it is to pass on
  * @returns the name at which a packet ends, after `REFUSED` if the router there refused it: a router's choice is drawn
- *   once for a flow, or for each packet if it balances so
+ * once for a flow, or for each packet if it balances per packet
  */
 export function routeOf(
   network: Network,

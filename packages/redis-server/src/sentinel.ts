@@ -24,8 +24,8 @@ const REPLICATION = '--repl-diskless-sync yes --repl-diskless-sync-delay 0 --rep
 const SENTINELS = 3;
 
 /**
- * @param downAfterMs silence of the master that triggers a failover; choose more than any machine stall if none is
- * wanted
+ * @param downAfterMs silence of the master that triggers a failover; longer than any stall of the machine if no
+ * failover is wanted
  * @throws if the servers do not discover each other within the time of `until`
  */
 export async function startRedisSentinel(executable: string, downAfterMs = 1_500): Promise<RedisSentinel> {

@@ -25,7 +25,7 @@ export interface Beats {
   readonly remove: (connection: AgentConnection) => void;
   /**
    * To be called when a connection has ended. If it was the newest of its probe, removes the heartbeat of an agent that
-   * drains or was silent, and writes that of any other again with a short life.
+   * drains or was silent, and writes that of any other again with a short time to live.
    */
   readonly ended: (connection: AgentConnection) => void;
 }

@@ -23,7 +23,7 @@ const MEASURE_EVERY_MS = 60_000;
 
 /**
  * Begins a turn of enforcement unless one is in progress. `allow-oom`, because a flood may have used up the memory.
- * KEYS lock. ARGV its life (ms). Returns 1 if the turn has begun, 0 while an earlier one lasts, of any coordinator.
+ * KEYS lock. ARGV its lifetime (ms). Returns 1 if the turn has begun, 0 while an earlier one lasts, of any coordinator.
  */
 const turnScript = defineScript(
   'allow-oom',

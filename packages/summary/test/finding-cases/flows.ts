@@ -49,7 +49,7 @@ export const inCircle = (first: string, ...others: readonly string[]): Summary =
     ),
   });
 
-/** A search in which a way of a balancer leads back to it: 192.0.2.12 sends all packets to 192.0.2.1. */
+/** A search in which a branch of a balancer leads back to it: 192.0.2.12 sends all packets to 192.0.2.1. */
 export function backToBalancer(balances: 'flow' | 'packet'): Summary {
   const { nodes, links, ...rest } = multipath(
     ['probe > 192.0.2.1 2/2', '192.0.2.1 > 192.0.2.2 6/6', '192.0.2.1 > 192.0.2.12 3/3', '192.0.2.2 > 203.0.113.1 6/6'],
@@ -57,7 +57,7 @@ export function backToBalancer(balances: 'flow' | 'packet'): Summary {
   );
   const found = {
     ...rest,
-    // Both routers of the circle lead other flows to the target.
+    // Both routers of the loop forward other flows to the target.
     nodes: nodes.map((node) => ({ ...node, reaches: true })),
     links: [...links, { ...links[2]!, from: 2, to: 0 }],
     paths: [

@@ -40,9 +40,9 @@ export async function certificateOf(host: string, port: number): Promise<Present
 }
 
 /**
- * The validity of the CA that ends first of those in use in a PEM text, which during a change of CA has the old one too;
- * undefined if the text has no certificate. In use are those that issued what the servers present; if none did, those
- * that are valid; if none is, all.
+ * The validity of the CA in use that expires first; undefined if the PEM text has no certificate. During a change of CA
+ * the text has the old one too. In use are the issuers of the certificates that the servers present; if there are none,
+ * the valid CAs; if there are none, all.
  */
 export function caInUse(pem: string, presented: readonly X509Certificate[], now = new Date()): Validity | undefined {
   const each = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];

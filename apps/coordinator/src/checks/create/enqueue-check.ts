@@ -68,7 +68,7 @@ interface Start {
   readonly probes: readonly string[];
   /** Notification for gateways: ids of the probes that may be at one, separated by spaces; empty if none may. */
   readonly announced: string;
-  /** Creation time of the jobs. */
+  /** Creation time of the jobs, milliseconds since the epoch. */
   readonly now: number;
   readonly jobs: readonly {
     readonly id: string;

@@ -20,7 +20,7 @@ export interface Endpoint {
   readonly scope?: KeyScope | undefined;
   /**
    * Names of the query parameters; others are refused with 400. Undefined for pages, images, and what Prometheus or
-   * load balancers read: their links and configurations have parameters of others, which are ignored.
+   * load balancers read: links and configurations may add parameters, which are ignored.
    */
   readonly parameters?: readonly string[] | undefined;
   /**

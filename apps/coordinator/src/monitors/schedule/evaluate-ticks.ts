@@ -41,7 +41,7 @@ export interface EvaluationDependencies {
 export interface Evaluations {
   /** Starts to evaluate the open ticks of a monitor in their order, each when its check is completed. */
   readonly follow: (name: string) => void;
-  /** Evaluates open ticks that are due for any coordinator; `again` if there may be more. */
+  /** Evaluates open ticks that any coordinator may take over now; `again` if there may be more. */
   readonly takeOver: () => Promise<'again' | undefined>;
   /** Resolves when no evaluation is in progress. */
   readonly settled: () => Promise<void>;

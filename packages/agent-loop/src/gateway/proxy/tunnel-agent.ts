@@ -9,8 +9,8 @@ const WITHIN_MS = 9_000;
 const TOO_LATE = `no TLS connection to the service through the proxy (HTTPS_PROXY) within ${WITHIN_MS / 1_000} s`;
 
 /**
- * Node neither limits the TLS handshake within the tunnel of a proxy, nor closes the connection to a proxy when a
- * request ends before that handshake.
+ * Node neither limits the time of the TLS handshake within the tunnel of a proxy, nor closes the connection to a proxy
+ * when a request ends before that handshake.
  */
 export class TunnelAgent extends Agent {
   /** The connection of the latest request: to the proxy, if it takes one. */

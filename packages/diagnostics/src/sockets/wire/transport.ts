@@ -86,7 +86,7 @@ export interface TcpHeader {
   readonly flags: number | undefined;
 }
 
-/** Reads the beginning of a segment; undefined for less than eight bytes, which every ICMP error quotes (RFC 792). */
+/** Reads the beginning of a segment; undefined for less than the eight bytes that every ICMP error quotes (RFC 792). */
 export function parseTcp(bytes: Uint8Array): TcpHeader | undefined {
   if (bytes.length < 8) return undefined;
   return {

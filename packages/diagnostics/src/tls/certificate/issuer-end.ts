@@ -10,10 +10,10 @@ type IssuerEnd = NonNullable<Tls['issuerEnds']>;
 const MAX_RENEWALS = 8;
 
 /**
- * The certificate above a server's own whose expiry ends the validity of the chain, if that is before the expiry of the
- * server's own; undefined otherwise, and for a chain that is not sound now. A certificate does not count if its renewal
- * was sent too or is trusted. Without a trusted root the highest certificates that were sent count as trusted: clients of
- * a private authority do trust them or one above.
+ * The certificate above the leaf whose expiry ends the validity of the chain before that of the leaf; undefined without
+ * one, and for a chain that is not valid now. A certificate does not count if its renewal was sent too or is trusted.
+ * Without a trusted root the highest certificates that were sent count as trusted: clients of a private authority do
+ * trust them or one above.
  *
  * @param path the present path
  */

@@ -21,7 +21,7 @@ export interface Pause {
   readonly rounds: number;
   /** The last hop before the target that answered meanwhile; undefined if none is known to. */
   readonly alive: Step | undefined;
-  /** True if no hop at all answered meanwhile, that next to the probe included. */
+  /** True if no hop answered meanwhile, not even the one next to the probe. */
   readonly isNoneAlive: boolean;
 }
 

@@ -126,7 +126,7 @@ function certificateType(type: number): string {
   return mnemonics[type] ?? String(type);
 }
 
-/** Mnemonic of an algorithm of DNSSEC as `dig` has it, from RFC 4034 appendix A.1 and the registry that it began. */
+/** Mnemonic of a DNSSEC algorithm as `dig` has it, from RFC 4034 appendix A.1 and the registry of IANA. */
 function keyAlgorithm(algorithm: number): string {
   const mnemonics: Readonly<Record<number, string>> = {
     1: 'RSAMD5',

@@ -8,8 +8,8 @@ import { surveyOf, type Ask, type Survey } from '../survey.ts';
 
 /**
  * The packets that the search sends next; none if it is complete. First each vertex is searched at its own risk, then
- * until the sum of the risks of all balancers is as small; at last silence, circles and dead ends are tested, and loss
- * at the target.
+ * until the sum of the risks of all balancers is as small; finally silence, loops and dead ends are tested, and loss at
+ * the target.
  *
  * @param isLate true if dead ends are to be tested before all else
  */

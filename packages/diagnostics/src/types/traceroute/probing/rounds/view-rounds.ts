@@ -31,7 +31,7 @@ export function viewRounds(packets: readonly TracePacket[], limits: TraceLimits)
 
 /**
  * TTLs of the rounds at which routers answered, also where the target was before: without them the result would not
- * show that packets go on there, as in a circle. While the target is searched for, those without an answer too.
+ * show that packets go on there, as in a loop. While the target is searched for, those without an answer too.
  */
 function ttlsBeyond(packets: readonly TracePacket[], now: number | null): readonly number[] {
   return packets.flatMap(({ round, ttl, answer }) =>
