@@ -19,7 +19,8 @@ export interface Caller {
 const KEY = 'apiKey';
 
 /**
- * Validates the API key of a request, if it has one. Schemes other than Bearer, which a proxy may use, are ignored.
+ * Validates the API key of a request, if it has one. Other credentials are ignored, because no endpoint needs any but a
+ * key.
  *
  * @returns the reason to refuse the request: the key is invalid, lacks the scope, or the keys have not been read yet;
  * undefined if there is none. Unless the key is valid, the address counts as the client.
@@ -45,7 +46,12 @@ export function findKey({ headers }: IncomingMessage, keys: Pick<KeyRing, 'find'
   if (headers.authorization === undefined) return undefined;
   const [, scheme = '', text = ''] = /^(\S+) *(.*)$/.exec(headers.authorization) ?? [];
   if (scheme.startsWith('vtg_')) return BARE;
-  return scheme.toLowerCase() === 'bearer' ? keys.find(text) : undefined;
+  return isKeyToken(scheme, text) ? keys.find(text) : undefined;
+}
+
+/** False for tokens of others, which clients and proxies add to every request. */
+function isKeyToken(scheme: string, text: string): boolean {
+  return scheme.toLowerCase() === 'bearer' && text.startsWith('vtg_');
 }
 
 /** `WWW-Authenticate` for an invalid key (RFC 6750 section 3.1). */
@@ -56,7 +62,7 @@ const BARE = { refused: 'bare' } as const;
 
 const sentences = {
   bare: 'The key has no scheme: send Authorization: Bearer vtg_… (in Prometheus type: Bearer).',
-  malformed: 'The text after Bearer is no API key; a key begins with vtg_.',
+  malformed: 'The text after Bearer is no API key: it was cut off or changed.',
   unknown: 'There is no such API key: it was mistyped, removed or replaced.',
   expired: 'The API key has expired.',
 } as const;
@@ -76,7 +82,10 @@ export function requireKey(request: Request, scope: KeyScope): ApiKey {
   if (key !== undefined) return key;
   // RFC 6750 section 3.1: without credentials there is no error code.
   const headers = { 'WWW-Authenticate': 'Bearer realm="Vantage"' };
-  throw new HttpProblem('key-missing', `The operation needs an API key with the scope ${scope}.`, { headers });
+  const other = /^bearer\b/i.test(request.headers.authorization ?? '')
+    ? ' The text after Bearer is none: a key begins with vtg_.'
+    : '';
+  throw new HttpProblem('key-missing', `The operation needs an API key with the scope ${scope}.${other}`, { headers });
 }
 
 /** @throws HttpProblem 400 if the client has no valid address */

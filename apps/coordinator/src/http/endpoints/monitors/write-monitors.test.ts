@@ -72,9 +72,10 @@ describe('PUT /monitors/:name', () => {
 
   it.each([
     ['no key', '', 401, 'key-missing'],
+    ['a token that is none', 'eyJhbGciOiJIUzI1NiJ9', 401, 'key-missing'],
     ['a key without the scope', 'reader', 403, 'scope-missing'],
   ])('is refused with %s, and so is DELETE', async (_reason, name, status, type) => {
-    const key = name === '' ? '' : reader;
+    const key = name === 'reader' ? reader : name;
     for (const question of [put(ping, key), remove(key)]) {
       const seen = await edge.ask('/monitors/web', question);
       expect([seen.status, typeOf(seen)]).toEqual([status, type]);
