@@ -53,7 +53,7 @@ export const findingCodes = {
   tls_slow: 'The TLS handshake was slow compared with the TCP handshake.',
   certificate_expired: 'The certificate has expired.',
   certificate_not_yet_valid: 'The certificate is not valid yet.',
-  certificate_expires_soon: 'The certificate expires within 14 days, or less for a short-lived certificate.',
+  certificate_expires_soon: 'The certificate expires within 14 days; it is a warning only when its renewal is due.',
   certificate_hostname_mismatch: 'The certificate is not for the host.',
   certificate_revoked: 'The certificate is revoked.',
   certificate_untrusted: 'The certificate is not trusted.',

@@ -154,8 +154,8 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   certificate_not_yet_valid: degrading(['critical'], 'http: `tls_not_yet_valid`.'),
   certificate_expires_soon: rule(
-    ['warning'],
-    `http: \`tls.daysLeft\` from 0 to ${t.certificateDaysLeft}; of a certificate that is valid for less than ${t.certificateDaysLeft * t.certificateShareLeft} days in all, less than 1/${t.certificateShareLeft} of that is left. Or \`tls.issuerEnds.daysLeft\` from 0 to ${t.certificateDaysLeft}: a certificate above it ends first.`,
+    ['warning', 'info'],
+    `http: \`tls.daysLeft\` from 0 to ${t.certificateDaysLeft}. Info if 1/${t.certificateShareLeft} or more of the life of a certificate is left that is valid for less than ${t.certificateDaysLeft * t.certificateShareLeft} days in all: such ones are renewed late. Or \`tls.issuerEnds.daysLeft\` from 0 to ${t.certificateDaysLeft}: a certificate above it ends first.`,
   ),
   certificate_hostname_mismatch: degrading(['critical'], 'http: `tls_hostname_mismatch`.'),
   certificate_revoked: degrading(['critical'], 'http: `tls_revoked`.'),

@@ -1,6 +1,7 @@
 /**
  * Expiry is highlighted in the last `SOON_DAYS` days; for a certificate whose lifetime is shorter than `SHORT_PARTS`
- * times as long, in the last `1 / SHORT_PARTS` of it. The finding of the summary has the same limits.
+ * times as long, in the last `1 / SHORT_PARTS` of it. The finding of the summary is a warning from
+ * the same limits on.
  */
 const [SOON_DAYS, SHORT_PARTS] = [14, 3];
 const DAY_MS = 86_400_000;
@@ -11,7 +12,7 @@ interface Lifetime {
 }
 
 /**
- * True if a certificate is in the last days of its validity, like the finding `certificate_expires_soon`, or past it.
+ * True if a certificate is in the last days of its validity, like the warning `certificate_expires_soon`, or past it.
  *
  * @param left whole days
  * @param finishedAt time of the measurement, ISO 8601

@@ -625,6 +625,18 @@ describe('an http check', () => {
       'The certificate is refused: it has expired (fra-1). It names example.com, issued by Example CA, valid until 2026-01-01.',
     );
     expect(textOf(soon, 'certificate_expires_soon')).toBe('The certificate that fra-1 saw expires in one day.');
+    const life = { sslValidFrom: '2026-04-27T00:00:00.000Z', sslValidUntil: '2026-05-07T00:00:00.000Z' };
+    const early = { ...http(200, { ...life, tls: tls('1', { daysLeft: 5 }) }), finishedAt: '2026-05-01T00:00:01.000Z' };
+    const of10 = summaryOf('http', { 'fra-1': early, 'ber-1': http(200, { tls: tls('2', { daysLeft: 1 }) }) });
+    expect(of10.verdict).toBe('up');
+    expect(
+      of10.findings.flatMap(({ code, severity, text }) =>
+        code === 'certificate_expires_soon' ? [`${severity}: ${text}`] : [],
+      ),
+    ).toEqual([
+      'warning: The certificate that ber-1 saw expires in one day.',
+      'info: The certificate that fra-1 saw expires in 5 days, of a life of 10 days.',
+    ]);
     const issuerEnds = { name: 'Intermediate 1', validUntil: '2026-01-04T12:00:00.000Z', daysLeft: 3 };
     const above = summaryOf('http', each('fra-1 ber-1', http(200, { tls: tls('1', { issuerEnds }) })));
     expect(textOf(above, 'certificate_expires_soon')).toBe(

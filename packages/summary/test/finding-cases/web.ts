@@ -166,6 +166,8 @@ export const webCases: FindingCases = {
         summaryOf('http', { 'fra-1': { ...over({ issuerEnds: issuerEnd(14) }), finishedAt: FINISHED_AT } }),
       ],
       ['in less than a third of six days', summaryOf('http', { 'fra-1': ofLife({ days: 6, left: 1.9 }) })],
+      ['it is made for six days, and not due', summaryOf('http', { 'fra-1': ofLife({ days: 6, left: 2.1 }) })],
+      ['it is made for 30 days, and not due', summaryOf('http', { 'fra-1': ofLife({ days: 30, left: 12 }) })],
     ],
     absent: [
       ['in 15 days', summaryOf('http', { 'fra-1': expiring(15) })],
@@ -173,11 +175,6 @@ export const webCases: FindingCases = {
         'one above it in 15 days',
         summaryOf('http', { 'fra-1': { ...over({ issuerEnds: issuerEnd(15) }), finishedAt: FINISHED_AT } }),
       ],
-      [
-        'it is made for six days, and renewed after four',
-        summaryOf('http', { 'fra-1': ofLife({ days: 6, left: 2.1 }) }),
-      ],
-      ['it is made for 30 days', summaryOf('http', { 'fra-1': ofLife({ days: 30, left: 12 }) })],
       ['it has expired', summaryOf('http', { 'fra-1': refused('tls_expired') })],
       [
         'by a wrong clock of the probe',

@@ -13,12 +13,23 @@ export function findExpiry(probeResults: readonly HttpResult[]): readonly Findin
 }
 
 function ofServers(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
-  const soon = probeResults.filter(({ result }) => isSoon(daysOf(result)) && isInLastPart(result));
-  if (soon.length === 0) return [];
+  const soon = probeResults.filter(({ result }) => isSoon(daysOf(result)));
+  const due = soon.filter(({ result }) => isInLastPart(result));
+  const early = soon.filter((one) => !due.includes(one));
+  return [
+    ...due.slice(0, 1).map(() => buildFinding('certificate_expires_soon', 'warning', due, `${sentenceOf(due)}.`)),
+    ...early.slice(0, 1).map(() => {
+      const text = `${sentenceOf(early)}, of a life of ${rangeOf(early.map(({ result }) => lifeDaysOf(result)))}.`;
+      return buildFinding('certificate_expires_soon', 'info', early, text);
+    }),
+  ];
+}
+
+/** Without the full stop. */
+function sentenceOf(soon: readonly HttpResult[]): string {
   const isOne = new Set(soon.map(({ result }) => result.tls?.chain[0]?.fingerprint256)).size === 1;
   const [what, verb] = isOne ? ['The certificate', 'expires'] : ['The certificates', 'expire'];
-  const text = `${what} that ${naming(soon)} saw${placeOf(soon)} ${verb} ${whenOf(soon, daysOf)}.`;
-  return [buildFinding('certificate_expires_soon', 'warning', soon, text)];
+  return `${what} that ${naming(soon)} saw${placeOf(soon)} ${verb} ${whenOf(soon, daysOf)}`;
 }
 
 /** Finding: a certificate above that of the server expires soon, and the server sends no successor of it. */
@@ -55,8 +66,19 @@ function whenOf(soon: readonly HttpResult[], daysOf: DaysOf): string {
   const days = soon.map(({ result }) => daysOf(result)!);
   const [least, most] = [Math.min(...days), Math.max(...days)];
   if (most === 0) return 'in less than a day';
-  if (least === 0) return `in less than ${most + 1} days`;
-  return least === most ? `in ${countOf(most, 'day')}` : `in ${least} to ${countOf(most, 'day')}`;
+  return least === 0 ? `in less than ${most + 1} days` : `in ${rangeOf(days)}`;
+}
+
+/** Such as `6 days` or `6 to 10 days`. */
+function rangeOf(days: readonly number[]): string {
+  const [least, most] = [Math.min(...days), Math.max(...days)];
+  if (most === 0) return 'less than a day';
+  return least === most ? countOf(most, 'day') : `${least} to ${countOf(most, 'day')}`;
+}
+
+/** Whole days for which the certificate is valid. Expects both dates. */
+function lifeDaysOf({ sslValidFrom, sslValidUntil }: SparseResultOf<'http'>): number {
+  return Math.round((Date.parse(sslValidUntil!) - Date.parse(sslValidFrom!)) / DAY_MS);
 }
 
 function placeOf(soon: readonly HttpResult[]): string {
