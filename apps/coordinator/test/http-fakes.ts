@@ -44,7 +44,7 @@ export function stubChecks(created: AcceptedRequest[], stored: ReadonlyMap<strin
     create: async (request, admit) => {
       if (admit !== undefined && !(await admit(2))) return { created: false, reason: 'not-admitted' };
       created.push(request);
-      return { created: true, checkId: CHECK_ID, probes: ['fra-1', 'nyc-1'], offline: 0 };
+      return { created: true, checkId: CHECK_ID, probes: ['fra-1', 'nyc-1'], withoutJob: 0 };
     },
     read: async (id) => stored.get(id),
     screenshot: async () => undefined,

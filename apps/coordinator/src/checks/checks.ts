@@ -28,8 +28,8 @@ export type Creation =
       readonly created: true;
       readonly checkId: string;
       readonly probes: readonly string[];
-      /** Number of these probes that get no job, because they are offline or stopping. */
-      readonly offline: number;
+      /** Number of these probes that get no job, because they are offline, stopping or too busy. */
+      readonly withoutJob: number;
       /** Locations of the request without a probe that can run the check now; absent if there are none. */
       readonly emptyLocations?: readonly string[];
     }
@@ -65,7 +65,7 @@ export interface Checks {
    * @param id given if another coordinator may have started the same check; it is started once only
    * @param first digest of client and `Idempotency-Key`, which names the idempotency record
    * @throws StoreUnavailable if Redis does not accept the check
-   * @throws QueuesFull if selected probes have no capacity and others cannot take their place
+   * @throws QueuesFull if none of the selected probes that are online has capacity and others cannot take their place
    */
   readonly create: (
     request: AcceptedRequest,

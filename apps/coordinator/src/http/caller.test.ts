@@ -287,7 +287,7 @@ describe('the checks of a key', () => {
         create: async (_request: unknown, admit?: (probes: number) => Promise<boolean>, client?: string) => {
           await admit?.(1);
           clients.push(client);
-          return { created: true as const, checkId: CHECK_ID, probes: ['fra-1'], offline: 0 };
+          return { created: true as const, checkId: CHECK_ID, probes: ['fra-1'], withoutJob: 0 };
         },
       },
     };

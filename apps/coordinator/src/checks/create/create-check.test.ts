@@ -60,7 +60,7 @@ describe('the creation of a check', () => {
       created: true,
       checkId: expect.stringMatching(/^[\w-]{22}$/),
       probes: ['nyc-1', 'fra-1'],
-      offline: 0,
+      withoutJob: 0,
     });
     const createdAt = Number(await bed.redis.hget(redisKeys.check(id), 'createdAt'));
     expect(Math.abs(createdAt - Date.now())).toBeLessThan(60_000);
@@ -187,7 +187,7 @@ describe('the creation of a check', () => {
     const creation = await bed.create({ probes: ['off-1'] });
     const check = await bed.read(creation.created ? creation.checkId : '');
 
-    expect(creation).toMatchObject({ probes: ['off-1'], offline: 1 });
+    expect(creation).toMatchObject({ probes: ['off-1'], withoutJob: 1 });
 
     expect(check.status).toBe('completed');
     expect(Date.parse(check.completedAt!)).toBeGreaterThanOrEqual(Date.parse(check.createdAt));

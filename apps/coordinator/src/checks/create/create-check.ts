@@ -74,7 +74,7 @@ async function createCheck(
   const known = await directory.probes();
   // Checked before the selection: a named probe may be unknown only because Redis lost the records of all probes.
   if (directory.isEmptied()) throw new RecordsLost('Redis has the record of no probe any more.');
-  const selection = selectWithCapacity(dependencies, known, request);
+  const { selection, busy } = selectWithCapacity(dependencies, known, request);
   if (!selection.selected) {
     counters.checksRefused += 1;
     const { selected: _, ...refusal } = selection;
@@ -89,14 +89,14 @@ async function createCheck(
   const atGateways = selected.filter(mayBeAtGateway).map(({ record }) => record.id);
   const emptyLocations = [...(request.unknownLocations ?? []), ...(selection.emptyLocations ?? [])];
   const empty = emptyLocations.length === 0 ? {} : { emptyLocations };
-  const chosen = { ...selection, ...empty, atGateways, screenshot, client, first, once };
+  const chosen = { ...selection, ...empty, busy, atGateways, screenshot, client, first, once };
   const startNow = (grant?: string): Promise<void> => startInTime(dependencies, id, request, { ...chosen, grant });
   if (!(await admitAndStart(dependencies.redis, id, admit, chosen.probes.length, startNow))) {
     return { created: false, reason: 'not-admitted' };
   }
   counters.checksCreated += 1;
   const { probes, offline } = selection;
-  return { created: true, checkId: id, probes: [...probes], offline: offline.size, ...empty };
+  return { created: true, checkId: id, probes: [...probes], withoutJob: offline.size + busy.length, ...empty };
 }
 
 /**
@@ -128,33 +128,37 @@ async function admitAndStart(
   return true;
 }
 
+interface WithCapacity {
+  readonly selection: Selection;
+  /** Named probes that are online and have no capacity. */
+  readonly busy: readonly string[];
+}
+
 /**
- * Selects among probes with capacity, unless the client named probes: then each of them that is online must have
- * capacity.
+ * Selects among probes with capacity. Probes that the client named are all selected, if one of them has capacity.
  *
- * @throws QueuesFull if there is no such selection
+ * @throws QueuesFull if no probe has capacity
  */
 function selectWithCapacity(
   { load, counters, selector }: WithSelector,
   known: readonly KnownProbe[],
   { checkType: { type }, limit, probes, locations, steadyBy }: AcceptedRequest,
-): Selection {
+): WithCapacity {
   // Equally good probes are ordered at random for each check, to spread the load. With `steadyBy`, a hash of that text
   // orders them and their load does not count, so that equal texts give the same order.
   const order =
     steadyBy === undefined ? { tieBreak: 'random' as const } : { tieBreak: rankBy(steadyBy), ignoresLoad: true };
   const asked = { type, limit, probes, locations, ...order };
   const selection = selector.select(known, asked);
-  if (!selection.selected) return selection;
-  const isFull = selector
-    .find(known, selection.probes)
-    .some((probe) => !selection.offline.has(probe.record.id) && !load.hasCapacity(probe, type));
-  if (!isFull) return selection;
-  const others =
-    probes === undefined
-      ? selector.select(known, { ...asked, isEligible: (probe) => load.hasCapacity(probe, type) })
-      : ({ selected: false } as const);
-  if (others.selected) return others;
+  if (!selection.selected) return { selection, busy: [] };
+  const online = selector.find(known, selection.probes).filter(({ record }) => !selection.offline.has(record.id));
+  const busy = online.filter((probe) => !load.hasCapacity(probe, type)).map(({ record }) => record.id);
+  if (busy.length === 0) return { selection, busy };
+  if (probes !== undefined && busy.length < online.length) return { selection, busy };
+  if (probes === undefined) {
+    const others = selector.select(known, { ...asked, isEligible: (probe) => load.hasCapacity(probe, type) });
+    if (others.selected) return { selection: others, busy: [] };
+  }
   counters.checksRefused += 1;
   throw new QueuesFull(`The probes have as many ${type} checks to do as they can end on time.`);
 }

@@ -1,6 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Monitor } from '@vantage/contract';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 
-import { echo, report, startCoreBed, success, until, type CoreBed } from '../../../test/core-bed.ts';
+import { echo, PATIENT_MS, report, startCoreBed, success, until, type CoreBed } from '../../../test/core-bed.ts';
+import { putMonitor, removeMonitor } from '../../monitors/store/definition-records.ts';
 
 const other = { ...echo, type: 'other' };
 
@@ -41,6 +43,20 @@ async function fill(probes: readonly string[]): Promise<readonly string[]> {
   }
 }
 
+/** Takes all jobs out of the queue of a probe and ends them. @returns ids of their checks */
+async function answerJobs(probe: string): Promise<readonly string[]> {
+  const ids = (await bed.redis.lpop(`p:{${probe}}:jobs:wait`, 1_000)) ?? [];
+  for (const id of ids) await report(bed.redis, probe, id, success('done'));
+  return ids;
+}
+
+// Otherwise the jobs of one test would make the probes busy in the next.
+afterEach(async () => {
+  const ids = (await Promise.all(['fra-1', 'nyc-1'].map(answerJobs))).flat();
+  for (const id of new Set(ids)) await bed.read(id, PATIENT_MS);
+  await until(async () => (await bed.core.knownProbes()).every(({ waiting }) => waiting === 0));
+});
+
 describe('a probe with more to do than it can end on time', () => {
   it('is given no more of that type until they have ended, but others, and other probes are chosen instead', async () => {
     const ids = await fill(['fra-1']);
@@ -48,7 +64,7 @@ describe('a probe with more to do than it can end on time', () => {
 
     const ofOtherType = await bed.create({ probes: ['fra-1'], checkType: other, budget: 60_000 });
     const elsewhere = await bed.create({ limit: 2, budget: 60_000 });
-    for (const id of ids) await report(bed.redis, 'fra-1', id, success('done'));
+    await answerJobs('fra-1');
     await until(async () => (await bed.create({ probes: ['fra-1'] }).catch(() => undefined))?.created === true);
 
     expect(ids.length).toBeGreaterThan(0);
@@ -56,6 +72,35 @@ describe('a probe with more to do than it can end on time', () => {
     expect(jobs).toBe(ids.length);
     expect(ofOtherType).toMatchObject({ created: true });
     expect(elsewhere).toMatchObject({ created: true, probes: ['nyc-1'] });
+  });
+
+  it('has a result at once that says so if it is named, and the other named probes run the check', async () => {
+    await fill(['fra-1']);
+
+    const before = await bed.redis.llen('p:{fra-1}:jobs:wait');
+    const creation = await bed.create({ probes: ['fra-1', 'nyc-1'] });
+    const { status, results } = await bed.read(creation.created ? creation.checkId : '');
+
+    expect(creation).toMatchObject({ created: true, probes: ['fra-1', 'nyc-1'], withoutJob: 1 });
+    expect(status).toBe('pending');
+    expect(results['fra-1']).toMatchObject({ result: 'error', error: { code: 'probe_busy', phase: 'dispatch' } });
+    expect(results['nyc-1']).toEqual({ result: 'pending' });
+    expect(await bed.redis.llen('p:{fra-1}:jobs:wait')).toBe(before);
+  });
+
+  it('is unmeasured in a monitor that names it, which runs from the others', async () => {
+    await fill(['fra-1']);
+    const request = { check: { everyMs: 300, probes: ['fra-1', 'nyc-1'] }, every: '10s' };
+    await putMonitor(bed.redis, 'web', { owner: 'api', request }, Date.now());
+    let probes: Monitor['probes'] = {};
+    await until(async () => {
+      await answerJobs('nyc-1');
+      probes = (await bed.core.monitors.read('web'))?.probes ?? {};
+      return probes['nyc-1']?.state === 'ok';
+    });
+    await removeMonitor(bed.redis, 'web', 'api');
+
+    expect(probes['fra-1']).toMatchObject({ state: 'unmeasured', reason: expect.stringContaining('as many checks') });
   });
 
   it('makes for a refusal where no other can do it', async () => {

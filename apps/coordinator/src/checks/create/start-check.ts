@@ -46,13 +46,16 @@ const TAKE_BACK_MS = 200;
 const MOST_STARTS = 3;
 
 const BROKEN_QUEUE = 'The queue of the probe is broken.';
+const FULL_QUEUE = 'The probe had as many checks of this type to do as it could end on time.';
 
 /** The probes selected for a check, and its other properties that are fixed before it starts. */
 export interface Chosen {
   readonly probes: readonly string[];
   readonly emptyLocations?: readonly string[] | undefined;
-  /** Probes that cannot take a job now, each with the reason as a sentence. */
+  /** Probes that are offline or shutting down, each with the reason as a sentence. */
   readonly offline: ReadonlyMap<string, string>;
+  /** Probes whose capacity is used up. */
+  readonly busy: readonly string[];
   readonly atGateways: readonly string[];
   readonly screenshot: NewScreenshot | undefined;
   readonly client: string | undefined;
@@ -95,7 +98,7 @@ async function start(
 ): Promise<void> {
   const { redis, startCheck, queues, deadlines, load, replicas, screenshots, counters, directory } = dependencies;
   const { retentionMs, screenshotBudgetMs } = dependencies;
-  const { probes, offline, screenshot } = chosen;
+  const { probes, offline, busy, screenshot } = chosen;
   const type = checkType.type;
   const ofResults = createdAt + Math.ceil(checkType.budgetMs(params));
   // Only the check waits for its screenshot; the jobs of the probes get the earlier deadline.
@@ -103,7 +106,7 @@ async function start(
   const request = JSON.stringify(publicRequest(checkType, { ...params }));
   const record = { id, type, host: submittedHost, between, request, createdAt, deadlineAt, ...chosen };
   const jobOf = jobsOf({ v: 1, checkId: id, type, params, deadlineAt: ofResults }, checkType, hosts);
-  const online = probes.filter((probe) => !offline.has(probe));
+  const online = probes.filter((probe) => !offline.has(probe) && !busy.includes(probe));
   load.added(id, online, type, deadlineAt - createdAt);
   directory.noteActive(online, deadlineAt - createdAt);
   const jobs = newJobs(id, online, jobOf, screenshot?.state === 'pending' ? { ...screenshot, deadlineAt } : undefined);
@@ -120,10 +123,11 @@ async function start(
       .filter((refusal) => refusal.id === id)
       .map(({ probe }) => without(probe, 'internal_error', BROKEN_QUEUE, createdAt));
     const absent = [...offline].map(([probe, why]) => without(probe, 'probe_offline', why, createdAt));
-    if (failed.length + absent.length > 0) {
-      await settle(redis, id, [...failed, ...absent], { retentionMs, deadlines });
-    }
+    const full = busy.map((probe) => without(probe, 'probe_busy', FULL_QUEUE, createdAt));
+    const settled = [...failed, ...absent, ...full];
+    if (settled.length > 0) await settle(redis, id, settled, { retentionMs, deadlines });
     counters.probesOffline += absent.length;
+    counters.probesBusy += full.length;
     await replicas.settled([redisKeys.deadlines, redisKeys.check(id)], server);
     if (screenshot?.state === 'pending' && refusals.some((refusal) => refusal.id !== id)) {
       await screenshots.passOn(id, screenshot.probe, dispatchFailure('internal_error', BROKEN_QUEUE));
@@ -163,7 +167,7 @@ function jobsOf(
 
 function without(
   probe: string,
-  code: 'internal_error' | 'probe_offline',
+  code: 'internal_error' | 'probe_offline' | 'probe_busy',
   why: string,
   atMs: number,
 ): readonly [string, string] {

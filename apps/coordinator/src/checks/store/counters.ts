@@ -1,7 +1,7 @@
 /** Event counts since the start of the coordinator. */
 export interface Counters {
   checksCreated: number;
-  /** Requests refused because no probe could be selected, or the queues of the probes were full. */
+  /** Requests refused because no probe could be selected, or none had capacity. */
   checksRefused: number;
   /** Requests refused because the coordinator was overloaded. */
   checksShed: number;
@@ -30,6 +30,8 @@ export interface Counters {
   entriesMalformed: number;
   probesTimedOut: number;
   probesOffline: number;
+  /** Named probes that got no job because they had no capacity, while another one of the check had. */
+  probesBusy: number;
   /** Results of probes that were suspended or removed before they had answered. */
   probesWithdrawn: number;
   /** Completed checks removed before their expiry because results exceeded their memory budget. */
@@ -61,6 +63,7 @@ export function createCounters(): Counters {
     entriesMalformed: 0,
     probesTimedOut: 0,
     probesOffline: 0,
+    probesBusy: 0,
     probesWithdrawn: 0,
     checksEvicted: 0,
     jobsRemoved: 0,

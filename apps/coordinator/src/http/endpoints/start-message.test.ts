@@ -7,15 +7,18 @@ it.each([
   [2, 1, 'The tcp check runs from one probe; one probe is not available.'],
   [5, 3, 'The tcp check runs from 2 probes; 3 probes are not available.'],
   [1, 1, 'The tcp check runs from no probe; one probe is not available.'],
-])('a check of %i probes, of which %i are offline, is confirmed with the number that run it', (all, offline, text) => {
-  const probes = Array.from({ length: all }, (_, index) => `p-${index}`);
+])(
+  'a check of %i probes, of which %i get no job, is confirmed with the number that run it',
+  (all, withoutJob, text) => {
+    const probes = Array.from({ length: all }, (_, index) => `p-${index}`);
 
-  expect(startMessage('tcp', { probes, offline })).toBe(text);
-});
+    expect(startMessage('tcp', { probes, withoutJob })).toBe(text);
+  },
+);
 
 it('a check of which some locations have no probe is confirmed with these', () => {
   const confirmed = (...emptyLocations: readonly string[]): string =>
-    startMessage('ping', { probes: ['fra-1'], offline: 0, emptyLocations });
+    startMessage('ping', { probes: ['fra-1'], withoutJob: 0, emptyLocations });
 
   expect(confirmed('Japan')).toBe('The ping check runs from one probe; no probe at "Japan" can run it.');
   expect(confirmed('jp', 'de+AS\n1')).toBe(

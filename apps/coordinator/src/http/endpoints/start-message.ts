@@ -7,12 +7,12 @@ type Created = Extract<Creation, { readonly created: true }>;
 /** How many probes run a new check, how many of the chosen ones cannot, and which of the locations have none. */
 export function startMessage(
   type: string,
-  { probes, offline, emptyLocations = [] }: Pick<Created, 'probes' | 'offline' | 'emptyLocations'>,
+  { probes, withoutJob, emptyLocations = [] }: Pick<Created, 'probes' | 'withoutJob' | 'emptyLocations'>,
 ): string {
-  const absent = offline === 0 ? '' : `; ${count(offline)} ${offline === 1 ? 'is' : 'are'} not available`;
+  const absent = withoutJob === 0 ? '' : `; ${count(withoutJob)} ${withoutJob === 1 ? 'is' : 'are'} not available`;
   const places = emptyLocations.map((text) => `"${escapeText(text, 80)}"`).join(' or ');
   const without = places === '' ? '' : `; no probe at ${places} can run it`;
-  return `The ${type} check runs from ${count(probes.length - offline)}${absent}${without}.`;
+  return `The ${type} check runs from ${count(probes.length - withoutJob)}${absent}${without}.`;
 }
 
 function count(probes: number): string {

@@ -51,7 +51,7 @@ function numbered(failures: readonly (() => Awaited<ReturnType<Checks['create']>
       if (fail !== undefined) return fail();
       await admit?.(1);
       made += 1;
-      return { created: true, checkId: `${made}`.padStart(22, '0'), probes: ['fra-1'], offline: 0 };
+      return { created: true, checkId: `${made}`.padStart(22, '0'), probes: ['fra-1'], withoutJob: 0 };
     },
   };
 }
