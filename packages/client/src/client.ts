@@ -29,6 +29,7 @@ export interface ClientOptions {
   readonly baseUrl: string;
   /** API key, sent with every request. */
   readonly key?: string | undefined;
+  /** Replaces the global `fetch`. */
   readonly fetch?: typeof fetch;
 }
 
@@ -36,9 +37,14 @@ interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Client of the HTTP API. Each function rejects with `ProblemError` if the service returns an error. */
+/**
+ * Client of the HTTP API. Each function rejects with `ProblemError` if the service returns an error, with the error of
+ * `fetch` if it gives no response, and with the reason of `signal` if that aborts.
+ */
 export interface Client {
   /**
+   * Starts a check; resolves once the service has accepted it, before any result.
+   *
    * @param options.idempotencyKey 1–255 printable characters: repeats of the request get its first response, for a day
    */
   readonly startCheck: (
@@ -46,6 +52,8 @@ export interface Client {
     options?: CallOptions & { readonly idempotencyKey?: string },
   ) => Promise<CheckStart>;
   /**
+   * Reads a check with the result of each selected probe, pending or final.
+   *
    * @param options.waitSeconds 0–25: the service responds when the check is completed or this time has passed; default
    *   0: at once
    */
@@ -76,9 +84,11 @@ export interface Client {
   readonly summary: (checkId: string, options?: CallOptions) => Promise<Summary>;
   /** Differences between two completed checks of one type. */
   readonly compare: (checkId: string, otherId: string, options?: CallOptions) => Promise<Comparison>;
+  /** The probes by id, with their locations, networks and states. */
   readonly probes: (options?: CallOptions) => Promise<Probes>;
   /** Transport, release and state of the agent of each probe. */
   readonly agents: (options?: CallOptions) => Promise<Agents>;
+  /** Location and network of the address from which the request came. */
   readonly me: (options?: CallOptions) => Promise<Me>;
   /** All monitors by name, without their runs and changes of the path. */
   readonly monitors: (options?: CallOptions) => Promise<Monitors>;
@@ -86,7 +96,7 @@ export interface Client {
   readonly monitor: (name: string, options?: CallOptions) => Promise<Monitor>;
   /** Creates a monitor, or replaces one with a different definition; needs a key with the scope `monitor`. */
   readonly putMonitor: (name: string, request: MonitorRequest, options?: CallOptions) => Promise<Monitor>;
-  /** Needs a key with the scope `monitor`. */
+  /** Removes a monitor; needs a key with the scope `monitor`. */
   readonly deleteMonitor: (name: string, options?: CallOptions) => Promise<void>;
   /**
    * Yields the monitor, then its runs and its events: changes of its state, its probes and its paths, and where paths
@@ -98,6 +108,7 @@ export interface Client {
 /** Upper bound of `wait` in the API. */
 const LONGEST_WAIT_SECONDS = 25;
 
+/** Creates a client. It sends nothing until one of its functions is called. */
 export function createClient(clientOptions: ClientOptions): Client {
   const { call, openEvents } = createSender(clientOptions);
 

@@ -90,8 +90,8 @@ describe('the verdicts on the servers of the corpus', () => {
     const others = `openssl, curl, Chromium${note(chromiumMissing)} and sslscan${note(scannerMissing)}`;
     it.each(names)(`%s is seen as expected by the check, ${others}`, async (name) => {
       const server = serverOf(name);
-      // Verification does not depend on the version, so few servers are also tested with TLS 1.2, and by each other
-      // program once.
+      // Verification does not depend on the version: few servers are also tested with TLS 1.2, and only by the check
+      // and sslscan.
       const isEarlier = names.indexOf(name) % EVERY === 0 && server.tls13Only !== true;
       await Promise.all([expectOpinions(server), ...(isEarlier ? [expectEarlier(server)] : [])]);
     });

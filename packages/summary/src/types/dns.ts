@@ -57,7 +57,7 @@ export function groupAnswers(probeResults: readonly DnsResult[]): readonly Summa
   return groupsOf('answers', probeResults, answersOf);
 }
 
-/** @param partition its silent probes have no evidence about the name, except `lone`, whose answer proves too little */
+/** The `silent` probes have no evidence about the name, except `lone`, whose answer proves too little. */
 export function findDns(
   probeResults: readonly DnsResult[],
   { silent, lone }: Pick<Partition, 'silent' | 'lone'>,

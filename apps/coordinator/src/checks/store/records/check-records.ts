@@ -56,9 +56,8 @@ export async function readCheck(redis: Redis, id: string): Promise<CheckRecord |
 }
 
 /**
- * Parses a check.
+ * Parses the hashes of a check (record, results, partials), each a flat list of fields and values.
  *
- * @param hashes check, results and partials, as flat lists of fields and values
  * @throws CheckEvicted
  */
 export function toRecord([check, results, partials]: readonly (readonly string[])[]): CheckRecord | undefined {
