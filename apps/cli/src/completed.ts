@@ -8,7 +8,6 @@ interface Waiting {
   readonly endsWithStream: boolean;
 }
 
-/** Waits for the completed check. */
 export async function completed(checkId: string, waiting: Waiting): Promise<CheckOf<CheckTypeName>> {
   const { client, signal } = waiting;
   const over = new AbortController();

@@ -14,7 +14,6 @@ const SCRIPTS_ONCE = '--js-flags=--no-turbofan --no-maglev --always-sparkplug';
  */
 const NOTHING_DRAWN = process.env['SHOTS'] === undefined ? ['--force-gpu-mem-available-mb=0'] : [];
 
-/** The browser of a suite. */
 export interface SuiteBrowser {
   /**
    * Opens the tab of the browser, without storage and cookies. Only one may be open at a time. Its cache has the files of

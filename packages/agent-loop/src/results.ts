@@ -51,7 +51,7 @@ export interface ResultsOptions {
   readonly maxBytes?: number;
 }
 
-/** Results in flight: enough to use a slow connection, few enough to send again. */
+/** Limit of results in flight: enough to fill a slow connection, few enough to be sent again. */
 const WINDOW = 64;
 const RETRY_MS = 500;
 /** Interval of log lines during an outage, which may last for hours. */

@@ -101,7 +101,7 @@ interface Served {
   readonly owed: LiveList<ServerResponse>;
 }
 
-/** Tracks the requests of each connection. */
+/** @returns a function from a connection to its newest request and its responses that are not sent yet */
 function trackRequests(server: Server): (socket: Duplex) => Served {
   // No `WeakMap`, which would keep connections in memory (`live-list.ts`).
   const key = Symbol('served');

@@ -2,7 +2,7 @@ import type { PacketSocket, PacketSocketOptions, PacketSockets } from '@vantage/
 
 import type { AgentMetrics } from './agent-metrics.ts';
 
-/** Wraps packet sockets and counts packets. */
+/** The same sockets, whose packets the metrics count. */
 export function countPackets(sockets: PacketSockets, metrics: AgentMetrics): PacketSockets {
   return {
     sourceFor: sockets.sourceFor,

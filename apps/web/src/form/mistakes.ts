@@ -28,7 +28,7 @@ function twoPorts(typed: string, { type, fields }: FormDefinition, values: FormV
   return { message: `Two ports were given: ${port} behind the host, and ${field}.`, fixes };
 }
 
-/** An address in a check of a name whose record type is not PTR. */
+/** An address as the name of a dns check whose record type is not PTR. */
 function addressAsName(
   typed: string,
   { type, hostKind }: FormDefinition,

@@ -9,7 +9,6 @@ import { readPages } from './mmdb-pages.ts';
 import { decodeFromFile, decodeInMemory, SEPARATOR_BYTES, UnreadableFile, type DecodeAt } from './mmdb-records.ts';
 import { openTree, type MmdbTree, type TreeBytes } from './mmdb-tree.ts';
 
-/** One MMDB file. */
 export interface Mmdb {
   /** Type in the file's metadata, such as `GeoLite2-City`. */
   readonly databaseType: string;

@@ -26,7 +26,10 @@ export type Begin = readonly (number | undefined)[];
 
 /** Logarithms of the likelihoods of one chain, under one assumption about the rate limits of its routers. */
 interface Logs {
-  /** With loss from this path: by share of lost packets, then by the distance at which the loss begins. */
+  /**
+   * If the loss begins on this path: by the share of lost packets, then by the distance of its beginning from the
+   * target.
+   */
   readonly withLoss: readonly (readonly number[])[];
   /** If the loss does not begin on this path: without loss, or with loss that begins elsewhere. */
   readonly other: number;

@@ -57,7 +57,8 @@ export async function sendSpaced(
   const { answered, lost } = countsAtTarget(trace, isOfAllFlows);
   if (answered < lost) await pause(AFTER_OTHERS_MS, signal);
   while (sender.groups() < MAX_GROUPS && sender.sent() + sender.nextSize() <= maxPackets) {
-    // There is a pause before the first group too: the last packets of the trace may have used up the answers.
+    // There is a pause before the first group too: the last packets of the trace may have used up the rate limit of the
+    // target.
     await pause(sender.nextSize() === 1 ? SYN_EVERY_MS : EVERY_MS, signal);
     if (signal.aborted || abandoned?.aborted === true || remainingMs() < awaitMs) break;
     await sender.look();
