@@ -28,11 +28,7 @@ export function ComparedPhases({ comparison, a, b }: Compared): JSX.Element | nu
     5,
   );
   return (
-    <Section
-      title="Where the time went"
-      note={<Legend hasRetries={all.some((timings) => timings?.retries !== undefined)} />}
-      class="http-view"
-    >
+    <Section title="Where the time went" note={<Legend of={all} />} class="http-view">
       <div class="strips">
         {shown.flatMap(({ probe, both }) =>
           both.map((timings, index) => (

@@ -12,7 +12,7 @@ import { useGrowing } from '../parts/use-growing.ts';
 import { ScaleAxis } from './Axis.tsx';
 import { Certificates } from './Certificates.tsx';
 import { PlainHttp, plainUrlOf } from './PlainHttp.tsx';
-import { phaseNames, phasesOf, phaseTitles, type Timings } from '../phases.ts';
+import { legendOf, phasesOf, phaseTitles, type Timings } from '../phases.ts';
 import { scaleTo, type Scale } from './scale.ts';
 import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
 
@@ -44,7 +44,7 @@ function Durations(props: ViewProps): JSX.Element | null {
   return (
     <Section
       title="Where the time went"
-      note={<Legend hasRetries={rows.some(([, { timings }]) => timings?.retries !== undefined)} />}
+      note={<Legend of={rows.map(([, { timings }]) => timings)} />}
       class="http-view"
     >
       {rows.some(([, { redirects = [] }]) => redirects.length > 0) ? (
@@ -73,11 +73,10 @@ function Durations(props: ViewProps): JSX.Element | null {
   );
 }
 
-export function Legend({ hasRetries }: { readonly hasRetries: boolean }): JSX.Element {
-  const names = phaseNames.filter((name) => hasRetries || name !== 'retries');
+export function Legend(props: { readonly of: readonly (Timings | undefined)[] }): JSX.Element {
   return (
     <span class="legend" aria-hidden="true">
-      {names.map((name) => (
+      {legendOf(props.of).map((name) => (
         <span key={name}>
           <i class={`key-phase phase-${name}`} /> {phaseTitles[name]}
         </span>

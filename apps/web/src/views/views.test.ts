@@ -8,7 +8,7 @@ import { probesMissingPaths } from './missing-paths.ts';
 import { NETWORK_COLOURS, networksOf } from './networks.ts';
 import { endsSoon } from './certificate-end.ts';
 import { commonName } from './common-name.ts';
-import { phasesOf } from '../phases.ts';
+import { legendOf, phasesOf } from '../phases.ts';
 import { slotsFor } from './packet-slots.ts';
 import { scaleTo } from './scale.ts';
 import { reachedText } from './reached-text.ts';
@@ -149,12 +149,24 @@ describe('the note below the hops of a trace', () => {
 });
 
 describe('the phases of a request', () => {
-  it('follow each other; those that did not come to their end are left out', () => {
+  it('follow each other; the one that did not come to its end has the rest of the total', () => {
     expect(phasesOf({ dns: 2, connect: 3, firstByte: 5, total: 12 })).toEqual([
       { name: 'dns', start: 0, length: 2 },
       { name: 'connect', start: 2, length: 3 },
       { name: 'firstByte', start: 5, length: 5 },
+      { name: 'unfinished', start: 10, length: 2 },
     ]);
+  });
+
+  it('have none that is not finished if they are the total but for errors of rounding', () => {
+    const phases = { dns: 0.1, connect: 0.2, firstByte: 0.7, download: 0.3 };
+    expect(phasesOf({ ...phases, total: 1.3 }).map(({ name }) => name)).toEqual(Object.keys(phases));
+  });
+
+  it('are explained as far as they are drawn; the common ones always', () => {
+    const common = ['dns', 'connect', 'tls', 'firstByte', 'download'];
+    expect(legendOf([undefined, { dns: 1, connect: 2, total: 3 }])).toEqual(common);
+    expect(legendOf([{ dns: 1, total: 14_000 }])).toEqual([...common, 'unfinished']);
   });
 });
 

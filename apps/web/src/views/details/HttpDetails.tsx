@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 
 import { byteCount, duration } from '../../format.ts';
 import { Facts, type Fact } from '../../parts/facts.tsx';
-import { phaseNames, phaseTitles } from '../../phases.ts';
+import { phasesOf, phaseTitles } from '../../phases.ts';
 import type { FieldsOf } from '../types.ts';
 
 export function HttpDetails({ result }: { readonly result: FieldsOf<'http'> }): JSX.Element {
@@ -62,9 +62,9 @@ function factsOf(result: FieldsOf<'http'>): readonly Fact[] {
         : `${byteCount(result.bodyBytes)}${result.truncated === true ? ', cut off' : ''}`,
     ],
     ['All requests', redirects.length === 0 || result.elapsed === undefined ? null : duration(result.elapsed)],
-    ...phaseNames.map(
-      (name) => [phaseTitles[name], timings?.[name] === undefined ? null : duration(timings[name])] as const,
-    ),
+    ...(timings === undefined
+      ? []
+      : phasesOf(timings).map(({ name, length }) => [phaseTitles[name], duration(length)] as const)),
     ['Certificate', result.sslSubject === undefined ? null : `${result.sslSubject ?? ''} by ${result.sslIssuer ?? ''}`],
     ['Also offered', (result.altSvc ?? []).map(({ protocol, port }) => `${protocol} on ${port}`).join(', ')],
   ];
