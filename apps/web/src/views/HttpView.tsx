@@ -14,6 +14,7 @@ import { Certificates } from './Certificates.tsx';
 import { PlainHttp, plainUrlOf } from './PlainHttp.tsx';
 import { legendOf, phasesOf, phaseTitles, type Timings } from '../phases.ts';
 import { scaleTo, type Scale } from './scale.ts';
+import { screenshotNotes } from './screenshot-notes.ts';
 import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
 
 /**
@@ -131,6 +132,7 @@ function Picture(props: { readonly check: CheckData; readonly summary: Summary |
   if (probe === undefined) return null;
   const url = result!['screenshotUrl'] as string;
   const cuts = props.summary?.findings.filter(({ code }) => code === 'screenshot_incomplete') ?? [];
+  const notes = [...screenshotNotes(props.check, result!), ...cuts.map(({ text }) => text)];
   // Rejects anything but a path of this service.
   if (!/^\/[^/\\]/.test(url)) return null;
   // The path may already have the prefix of the base URL.
@@ -151,7 +153,7 @@ function Picture(props: { readonly check: CheckData; readonly summary: Summary |
           />
         </a>
       )}
-      {cuts.map(({ text }) => (
+      {notes.map((text) => (
         <p key={text} class="note">
           {text}
         </p>

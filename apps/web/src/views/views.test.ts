@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { summarize } from '@vantage/summary';
 
-import { tracerouteCheck, world } from '../../test/world.ts';
+import { httpCheck, tracerouteCheck, world } from '../../test/world.ts';
+import type { CheckData } from '../check/use-check.ts';
 import { groupMembers } from './group.ts';
 import { layOutPaths, pathsOf } from './layout-paths.ts';
 import { probesMissingPaths } from './missing-paths.ts';
@@ -13,6 +14,7 @@ import { slotsFor } from './packet-slots.ts';
 import { scaleTo } from './scale.ts';
 import { reachedText } from './reached-text.ts';
 import { targetTexts } from './target-text.ts';
+import { screenshotNotes } from './screenshot-notes.ts';
 import { stopText } from './stop-text.ts';
 
 describe('the common name of a certificate', () => {
@@ -167,6 +169,31 @@ describe('the phases of a request', () => {
     const common = ['dns', 'connect', 'tls', 'firstByte', 'download'];
     expect(legendOf([undefined, { dns: 1, connect: 2, total: 3 }])).toEqual(common);
     expect(legendOf([{ dns: 1, total: 14_000 }])).toEqual([...common, 'unfinished']);
+  });
+});
+
+describe('the notes below a screenshot', () => {
+  const notes = (result: object, request: object = {}) =>
+    screenshotNotes({ ...httpCheck, request } as unknown as CheckData, { result: 'success', ...result });
+  const moved = { statusCode: 302, location: 'https://www.example.com/' };
+
+  it('say that the browser goes on where the check ended', () => {
+    expect(notes({ statusCode: 200, location: null })).toEqual([]);
+    expect(notes({ statusCode: 304, location: '/' })).toEqual([]);
+    expect(notes(moved)).toEqual([
+      'The check ended at a redirect (302 to https://www.example.com/). The browser follows redirects.',
+    ]);
+  });
+
+  it('say what of the request the browser leaves out', () => {
+    const ok = { statusCode: 200 };
+    expect(notes(ok, { options: { method: 'GET', followRedirects: 3 } })).toEqual([]);
+    expect(notes(ok, { options: { method: 'HEAD' }, withheld: ['headers'] })).toEqual([
+      'The browser asked with GET in place of HEAD and without the headers of the check.',
+    ]);
+    expect(notes(ok, { options: { headers: { Accept: '*/*' } } })).toEqual([
+      'The browser asked without the headers of the check.',
+    ]);
   });
 });
 

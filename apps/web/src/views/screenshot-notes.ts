@@ -1,0 +1,25 @@
+import { askedOf } from '../check/asked.ts';
+import type { CheckData, Result } from '../check/use-check.ts';
+
+const REDIRECTS: ReadonlySet<unknown> = new Set([301, 302, 303, 307, 308]);
+
+/**
+ * Sentences about what the browser of a screenshot does differently from the check.
+ *
+ * @param result of the probe that took it
+ */
+export function screenshotNotes(check: CheckData, { statusCode, location }: Result): readonly string[] {
+  const { options, withheld = [] } = askedOf(check);
+  const { method = 'GET', headers = {} } = (options ?? {}) as { readonly method?: string; readonly headers?: object };
+  const hasHeaders = withheld.includes('headers') || Object.keys(headers).length > 0;
+  const differences = [
+    method === 'GET' ? [] : `with GET in place of ${method}`,
+    hasHeaders ? 'without the headers of the check' : [],
+  ].flat();
+  return [
+    REDIRECTS.has(statusCode) && typeof location === 'string'
+      ? `The check ended at a redirect (${String(statusCode)} to ${location}). The browser follows redirects.`
+      : [],
+    differences.length === 0 ? [] : `The browser asked ${differences.join(' and ')}.`,
+  ].flat();
+}
