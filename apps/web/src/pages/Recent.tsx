@@ -1,7 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-import type { Asked } from '../check/asked.ts';
 import { nameOfCheck } from '../check/name.ts';
 import { Age } from '../clock/Age.tsx';
 import { serviceNow } from '../clock/service-clock.ts';
@@ -11,6 +10,7 @@ import { ago } from '../format.ts';
 import { Icon } from '../parts/icons.tsx';
 import { Link } from '../parts/router.tsx';
 import { forget, forgetAll, onOtherTab, recentChecks, type RecentCheck } from '../recent.ts';
+import { askedFor, earlierOf } from './earlier-check.ts';
 import { useVerdicts } from './use-verdicts.ts';
 
 /** Maximum number of rows. */
@@ -71,12 +71,6 @@ export function Recent(): JSX.Element {
   );
 }
 
-/** The latest check of the same type and target before this one; undefined if the list has none. */
-function earlierOf({ id, type, host }: RecentCheck, checks: readonly RecentCheck[]): RecentCheck | undefined {
-  const rest = checks.slice(checks.findIndex((other) => other.id === id) + 1);
-  return rest.find((other) => other.type === type && other.host === host);
-}
-
 function RecentRow(props: {
   readonly check: RecentCheck;
   readonly earlier: RecentCheck | undefined;
@@ -123,11 +117,6 @@ function RecentRow(props: {
       </button>
     </li>
   );
-}
-
-function askedFor({ request, asked }: RecentCheck): Asked {
-  const known = request ?? asked;
-  return typeof known === 'object' && known !== null ? (known as Asked) : {};
 }
 
 function textOf(check: RecentCheck): string {
