@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ProblemError } from '@vantage/client';
+import { ProblemError, UnusableResponse } from '@vantage/client';
 
 import { faultText, isFinalRefusal, retryAfterMs } from './faults.ts';
 
@@ -9,6 +9,7 @@ describe('a request that came to nothing', () => {
   it.each([
     ['what the service says', new ProblemError(429, problem, 3), 'At most 20 a minute.'],
     ['what answers in its place', new ProblemError(502, undefined, undefined), 'answered with status 502.'],
+    ['a login page in its place', new UnusableResponse('The response is not JSON.'), 'answered in its place.'],
     ['an unreachable service, under any name of the browser', new TypeError('Failed to fetch'), 'did not answer'],
   ])('becomes a sentence: %s', (_reason, error, text) => {
     expect(faultText(error)).toContain(text);
@@ -17,6 +18,7 @@ describe('a request that came to nothing', () => {
   it.each([
     ['a check that is gone', new ProblemError(404, problem, undefined), true],
     ['a limit', new ProblemError(429, problem, 3), false],
+    ['a proxy that has no service behind it', new ProblemError(404, undefined, undefined), false],
     ['a store that is away', new ProblemError(503, problem, 1), false],
     ['a connection that is lost', new TypeError('Failed to fetch'), false],
   ])('is final or not: %s', (_reason, error, isFinal) => {

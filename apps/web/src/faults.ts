@@ -1,21 +1,28 @@
-import { ProblemError } from '@vantage/client';
+import { ProblemError, UnusableResponse } from '@vantage/client';
 
 /** Limit of the time for which a connection is tried again: in effect none, because pages stay open during an outage. */
 export const NEVER_MS = Number.MAX_SAFE_INTEGER;
 
 /** Explains a failed request to the user. */
 export function faultText(error: unknown): string {
+  if (error instanceof UnusableResponse) return 'Something in front of the service answered in its place.';
   if (!(error instanceof ProblemError)) return 'The service did not answer. Is your connection up?';
   if (typeof error.problem?.detail === 'string') return error.message;
   return `Something in front of the service answered with status ${error.status}.`;
 }
 
 /**
- * True for a refusal after which a retry cannot succeed: each status below 500, except 408 (timeout), 425 (too early)
- * and 429 (rate limit).
+ * True for a refusal of the service after which a retry cannot succeed: each status below 500, except 408 (timeout), 425
+ * (too early) and 429 (rate limit). A response without a problem document is none of the service: proxies answer 404 or
+ * 403 while the service restarts.
  */
-export function isFinalRefusal(error: unknown): boolean {
-  return error instanceof ProblemError && error.status < 500 && ![408, 425, 429].includes(error.status);
+export function isFinalRefusal(error: unknown): error is ProblemError {
+  return (
+    error instanceof ProblemError &&
+    error.problem !== undefined &&
+    error.status < 500 &&
+    ![408, 425, 429].includes(error.status)
+  );
 }
 
 /** Longest delay before a retry: a proxy may ask for an hour, and the service is back after a minute. */

@@ -141,4 +141,10 @@ describe('the client', () => {
 
     await expect(client.me()).rejects.toMatchObject({ status: 502, problem: undefined });
   });
+
+  it('rejects where something else answered with a page', async () => {
+    exchange.answers.push({ status: 200, headers: { 'content-type': 'text/html' }, body: '<h1>Sign in</h1>' });
+
+    await expect(client.me()).rejects.toMatchObject({ name: 'UnusableResponse' });
+  });
 });

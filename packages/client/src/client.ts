@@ -1,4 +1,4 @@
-import { problemError } from './problem-error.ts';
+import { problemError, UnusableResponse } from './problem-error.ts';
 import { retried } from './retries.ts';
 import type {
   Agents,
@@ -181,7 +181,7 @@ function createSender({ baseUrl, key, fetch: send = fetch }: ClientOptions): Sen
     const headers = { accept: 'application/json', ...credentials, ...init.headers };
     const response = await send(`${base}${path}`, { ...init, headers });
     if (!response.ok) throw await problemError(response);
-    return (response.status === 204 ? undefined : await response.json()) as T;
+    return (response.status === 204 ? undefined : await readJson(response)) as T;
   };
   const openEvents: Sender['openEvents'] = (path) => (headers, signal) =>
     send(`${base}${path}/events`, {
@@ -191,4 +191,13 @@ function createSender({ baseUrl, key, fetch: send = fetch }: ClientOptions): Sen
       cache: 'no-store',
     });
   return { call, openEvents };
+}
+
+async function readJson(response: Response): Promise<unknown> {
+  try {
+    return await response.json();
+  } catch (error) {
+    // A connection that is lost meanwhile is no syntax error.
+    throw error instanceof SyntaxError ? new UnusableResponse('The response is not JSON.') : error;
+  }
 }

@@ -17,6 +17,11 @@ export class ProblemError extends Error {
   }
 }
 
+/** A successful response that the service does not send, such as the login page of a proxy. */
+export class UnusableResponse extends Error {
+  override readonly name = 'UnusableResponse';
+}
+
 /** Converts an error response. */
 export async function problemError(response: Response): Promise<ProblemError> {
   const isProblem = response.headers.get('content-type')?.startsWith('application/problem+json') ?? false;

@@ -1,5 +1,5 @@
 import { readEvents, type StreamEvent } from './read-events.ts';
-import { problemError, ProblemError } from './problem-error.ts';
+import { problemError, ProblemError, UnusableResponse } from './problem-error.ts';
 import { delay, GIVE_UP_AFTER_MS, isPermanent, waitMs } from './retries.ts';
 
 export interface StreamOptions {
@@ -106,7 +106,7 @@ async function* readOnce<Event>(
     if (!response.ok) throw await problemError(response);
     if (response.status === 204) throw NOTHING_MORE;
     if (response.headers.get('content-type')?.split(';', 1)[0] !== MEDIA_TYPE || response.body === null) {
-      throw new Error('The response is not an event stream.');
+      throw new UnusableResponse('The response is not an event stream.');
     }
     onConnection?.(undefined);
     const onRetry = (milliseconds: number): void => void (progress.retryMs = milliseconds);

@@ -24,13 +24,15 @@ const FIRST_FINDINGS = 5;
 interface VerdictProps {
   readonly check: CheckData;
   readonly summary: Summary | undefined;
+  /** True if the check is not completed and the page gets no more of it. */
+  readonly isStopped: boolean;
   /** Selects a probe on the page. */
   readonly onChoose: (probe: string) => void;
   readonly nameOf: (probe: string) => string;
 }
 
 /** The verdict and headline of a check, with the findings. */
-export function CheckVerdict({ check, summary, onChoose, nameOf }: VerdictProps): JSX.Element {
+export function CheckVerdict({ check, summary, isStopped, onChoose, nameOf }: VerdictProps): JSX.Element {
   const total = Object.keys(check.results).length;
   const finished = finishedOf(check);
   const rounds = roundProgressOf(check);
@@ -45,14 +47,14 @@ export function CheckVerdict({ check, summary, onChoose, nameOf }: VerdictProps)
           <VerdictWord summary={summary} />
         ) : (
           <span class="verdict-word wait">
-            <span class="spinner" aria-hidden="true" />
+            {isStopped ? <ToneMark tone="mute" /> : <span class="spinner" aria-hidden="true" />}
             {check.status === 'completed' ? 'Comparing' : (progress ?? `${finished} of ${total} finished`)}
           </span>
         )}
         {agreement === undefined ? null : <span class="agree">{agreement}</span>}
       </p>
       <p class="headline">
-        <Sentence text={headlineOf(check, summary)} />
+        <Sentence text={isStopped ? stoppedText(check) : headlineOf(check, summary)} />
       </p>
       {emptyText === undefined ? null : <p class="note">{emptyText}: measured from the other locations.</p>}
       {summary === undefined || summary.findings.length === 0 ? null : (
@@ -65,6 +67,10 @@ export function CheckVerdict({ check, summary, onChoose, nameOf }: VerdictProps)
 /** Number of probes with a final result. */
 export function finishedOf(check: CheckData): number {
   return Object.values(check.results).filter(({ result }) => result !== 'pending').length;
+}
+
+function stoppedText(check: CheckData): string {
+  return `${finishedOf(check)} of ${plural(Object.keys(check.results).length, 'probe')} had finished when this page lost the check.`;
 }
 
 /** Headline of the summary; a progress text before it is available, and while rounds go on. */

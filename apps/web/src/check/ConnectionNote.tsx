@@ -3,11 +3,11 @@ import type { JSX } from 'preact';
 import { plural } from '../format.ts';
 import { ToneMark } from '../parts/tone.tsx';
 import { useSecondsUntil } from '../parts/use-seconds-until.ts';
-import type { ConnectionProblem } from './use-check.ts';
+import type { ConnectionProblem } from './connection-problem.ts';
 
 /**
- * Explains why the page is not updated, and counts down to the next attempt; offers to load the page again if there is
- * none.
+ * Explains why the page is not updated, and counts down to the next attempt, if there is one: after a final refusal a
+ * load of the page would only lose what it shows.
  */
 export function ConnectionNote({ connectionProblem }: { readonly connectionProblem: ConnectionProblem }): JSX.Element {
   const { text, retryAt } = connectionProblem;
@@ -17,11 +17,6 @@ export function ConnectionNote({ connectionProblem }: { readonly connectionProbl
       <p>
         {text} {retryAt === undefined ? null : <Again at={retryAt} />}
       </p>
-      {retryAt === undefined ? (
-        <button type="button" class="button" onClick={() => location.reload()}>
-          Try again
-        </button>
-      ) : null}
     </div>
   );
 }

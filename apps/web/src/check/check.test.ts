@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import type { Summary } from '@vantage/contract';
 import { createClient, ProblemError, type Client, type WatchOptions } from '@vantage/client';
 
@@ -6,7 +6,7 @@ import { formDefinitions } from '../../build/check-forms.ts';
 import { asCurl, asMarkdown } from './copies.ts';
 import { cellsOf, codeWords, columnsOf } from './columns.ts';
 import { sortRows } from '../filter/rows.ts';
-import { observeCheck, type CheckData, type Result } from './use-check.ts';
+import { afterRefusal, observeCheck, type CheckData, type CheckState, type Result } from './use-check.ts';
 
 const check: CheckData = {
   testId: 'qPUXvL1sQx2rGJm0Zf7N4w',
@@ -104,6 +104,8 @@ describe('the rows of the table', () => {
     expect(texts({ rt: 361, timings, redirects })).toMatchObject({ 'First byte': '1.56 s', Total: '1.96 s' });
     expect(texts({ rt: null, timings: { dns: 1, connect: 10, total: 11 } })).toMatchObject({ 'First byte': '–' });
     expect(texts({})).toMatchObject({ 'First byte': '–', Total: '–' });
+    const soFar = { result: 'pending', timings: { dns: 0, connect: 0.2, total: 0.2 } };
+    expect(texts(soFar)).toMatchObject({ Total: '–' });
   });
 
   it('count no records of other names as answers of dns', () => {
@@ -277,5 +279,45 @@ describe('a check that is followed', () => {
     await observeCheck(client, id, signal, () => undefined);
 
     expect(asked).toBe(2);
+  });
+
+  it.each<[string, unknown]>([
+    ['a store that is away', new ProblemError(503, { ...problem, status: 503, detail: 'Redis is away.' }, 0.001)],
+    ['a proxy in front of a service that starts', new ProblemError(404, undefined, undefined)],
+  ])('goes on after %s', async (_what, failure) => {
+    const [shown, failures]: [unknown[], unknown[]] = [[], [failure]];
+    const client = {
+      ...createClient({ baseUrl: 'http://a.example' }),
+      results: async () => {
+        if (failures.length > 0) throw failures.pop() as Error;
+        return check;
+      },
+      // Nothing is newer, as of a completed check whose events were received before.
+      watch: async function* () {},
+    } as unknown as Client;
+    jest.useFakeTimers();
+    const followed = observeCheck(client, id, signal, (state) => shown.push(state));
+    await jest.advanceTimersByTimeAsync(3_000);
+    jest.useRealTimers();
+    await followed;
+
+    expect(shown[0]).toMatchObject({ kind: 'loading', connectionProblem: { text: expect.any(String) } });
+    expect(shown.at(-1)).toEqual({ kind: 'shown', check });
+  });
+
+  it.each<[string, ProblemError, CheckState]>([
+    [
+      'that was removed',
+      new ProblemError(410, { ...problem, detail: 'Removed.' }, 0),
+      { kind: 'gone', reason: 'Removed.' },
+    ],
+    ['that is not known', new ProblemError(404, problem, undefined), { kind: 'gone' }],
+  ])('%s is gone, but what was measured stays', (_what, error, gone) => {
+    expect(afterRefusal(error, { kind: 'loading' })).toEqual(gone);
+    expect(afterRefusal(error, { kind: 'shown', check: pending })).toEqual({
+      kind: 'shown',
+      check: pending,
+      connectionProblem: { text: error.message, retryAt: undefined },
+    });
   });
 });

@@ -132,7 +132,8 @@ function text(field: string, title: string): Column {
 
 function totalOf(result: Result): number | undefined {
   const timings = result['timings'] as Timings | undefined;
-  return timings === undefined ? undefined : redirectMs(result) + timings.total;
+  // While a probe measures, the total is that of the phases so far.
+  return timings === undefined || result.result === 'pending' ? undefined : redirectMs(result) + timings.total;
 }
 
 /** Milliseconds from the start, redirects included, to the first byte of the response; `rt` is the end of its head. */

@@ -1,8 +1,9 @@
-import { ProblemError, type Client, type LostConnection } from '@vantage/client';
+import type { Client, LostConnection } from '@vantage/client';
 import type { PublicRequest } from '@vantage/contract';
 import { useEffect, useState } from 'preact/hooks';
 
-import { faultText, NEVER_MS } from '../faults.ts';
+import { faultText, isFinalRefusal, NEVER_MS } from '../faults.ts';
+import { retried, type ConnectionProblem } from './connection-problem.ts';
 import { delayReading } from './delay-reading.ts';
 
 /** One probe's result; views interpret the fields of its type. */
@@ -36,13 +37,6 @@ export interface CheckData {
   readonly results: Readonly<Record<string, Result>>;
 }
 
-/** Reason why a page is not updated. */
-export interface ConnectionProblem {
-  readonly text: string;
-  /** Time of the next attempt, in milliseconds of `performance.now()`; undefined if there is none. */
-  readonly retryAt: number | undefined;
-}
-
 export type CheckState =
   | { readonly kind: 'loading'; readonly connectionProblem?: ConnectionProblem | undefined }
   /** The check does not exist or has expired; `reason` if the service removed it early. */
@@ -58,20 +52,20 @@ export function useCheck(client: Client, id: string): CheckState {
     setState({ kind: 'loading' });
     observeCheck(client, id, ended.signal, setState).catch((error: unknown) => {
       if (ended.signal.aborted) return;
-      const text = faultText(error);
-      if (error instanceof ProblemError && error.status === 410) return setState({ kind: 'gone', reason: text });
-      // Measured results stay visible.
-      setState((before) =>
-        before.kind === 'shown'
-          ? { ...before, connectionProblem: { text, retryAt: undefined } }
-          : error instanceof ProblemError && error.status === 404
-            ? { kind: 'gone' }
-            : { kind: 'failed', message: text },
-      );
+      setState((before) => afterRefusal(error, before));
     });
     return () => ended.abort();
   }, [client, id]);
   return state;
+}
+
+/** The state after an error that does not pass. Measured results stay visible. */
+export function afterRefusal(error: unknown, before: CheckState): CheckState {
+  const text = faultText(error);
+  if (before.kind === 'shown') return { ...before, connectionProblem: { text, retryAt: undefined } };
+  if (!isFinalRefusal(error)) return { kind: 'failed', message: text };
+  if (error.status === 410) return { kind: 'gone', reason: text };
+  return error.status === 404 ? { kind: 'gone' } : { kind: 'failed', message: text };
 }
 
 const RENDER_EVERY_MS = 30;
@@ -109,19 +103,18 @@ export async function observeCheck(
     base ??= check;
     render();
   });
-  const onConnection = (lost: LostConnection | undefined): void => {
-    if (connectionProblem === undefined && (lost === undefined || lost.waitMs < TROUBLE_FROM_MS)) return;
-    connectionProblem = lost && { text: faultText(lost.failure), retryAt: performance.now() + lost.waitMs };
+  const onProblem = (problem: ConnectionProblem | undefined): void => {
+    connectionProblem = problem;
     if (base === undefined) show({ kind: 'loading', connectionProblem });
     else render();
   };
-  reading.later();
-  try {
+  const onConnection = (lost: LostConnection | undefined): void => {
+    if (connectionProblem === undefined && (lost === undefined || lost.waitMs < TROUBLE_FROM_MS)) return;
+    onProblem(lost && { text: faultText(lost.failure), retryAt: performance.now() + lost.waitMs });
+  };
+  const follow = async (): Promise<CheckData> => {
     for await (const event of client.watch(id, { signal, onConnection, giveUpAfterMs: NEVER_MS })) {
-      if (event.type === 'completed') {
-        show({ kind: 'shown', check: event.check as unknown as CheckData });
-        return;
-      }
+      if (event.type === 'completed') return event.check;
       changed[event.probe] = event.result;
       if (event.result.result === 'pending') reading.now();
       else if (isFirst) reading.later();
@@ -129,7 +122,13 @@ export async function observeCheck(
       render();
     }
     // The service has no newer event; the results contain the final state.
-    show({ kind: 'shown', check: (await client.results(id, { signal })) as unknown as CheckData });
+    return await client.results(id, { signal });
+  };
+  reading.later();
+  try {
+    const check = await retried(follow, { signal, onProblem });
+    isOver = true;
+    show({ kind: 'shown', check });
   } finally {
     isOver = true;
     reading.close();

@@ -2,8 +2,9 @@ import type { Client } from '@vantage/client';
 import type { Comparison } from '@vantage/contract';
 import { useEffect, useState } from 'preact/hooks';
 
-import type { CheckData, ConnectionProblem } from '../check/use-check.ts';
-import { faultText, isFinalRefusal, retryAfterMs } from '../faults.ts';
+import { retried, type Attempts, type ConnectionProblem } from '../check/connection-problem.ts';
+import type { CheckData } from '../check/use-check.ts';
+import { faultText } from '../faults.ts';
 
 export interface Compared {
   readonly comparison: Comparison;
@@ -16,7 +17,7 @@ export type ComparisonState =
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'shown'; readonly compared: Compared };
 
-const [WAIT_SECONDS, RETRY_MS] = [25, 2_000];
+const WAIT_SECONDS = 25;
 
 /** Waits until both checks are completed, then compares them. */
 export function useComparison(client: Client, a: string, b: string): ComparisonState {
@@ -41,12 +42,6 @@ export function useComparison(client: Client, a: string, b: string): ComparisonS
   return state;
 }
 
-interface Attempts {
-  readonly signal: AbortSignal;
-  /** Called after a temporary failure, and with undefined after the next success. */
-  readonly onProblem: (problem: ConnectionProblem | undefined) => void;
-}
-
 async function load(client: Client, ids: readonly [string, string], attempts: Attempts): Promise<Compared> {
   const { signal } = attempts;
   const [a, b] = await Promise.all(ids.map((id) => completed(client, id, attempts)));
@@ -62,22 +57,5 @@ async function completed(client: Client, id: string, attempts: Attempts): Promis
       client.results(id, { signal, waitSeconds: hasFailed ? 0 : WAIT_SECONDS });
     const check = (await retried(read, attempts)) as CheckData;
     if (check.status === 'completed') return check;
-  }
-}
-
-/** Repeats a call that fails, unless with a final refusal. */
-async function retried<T>(call: (hasFailed: boolean) => Promise<T>, { signal, onProblem }: Attempts): Promise<T> {
-  for (let hasFailed = false; ; hasFailed = true) {
-    try {
-      const value = await call(hasFailed);
-      if (hasFailed) onProblem(undefined);
-      return value;
-    } catch (error) {
-      if (signal.aborted || isFinalRefusal(error)) throw error;
-      const againMs = retryAfterMs(error, RETRY_MS);
-      onProblem({ text: faultText(error), retryAt: performance.now() + againMs });
-      await new Promise((resolve) => setTimeout(resolve, againMs));
-      signal.throwIfAborted();
-    }
   }
 }

@@ -2,7 +2,7 @@ import { ProblemError, type Client } from '@vantage/client';
 
 import { askedOf, requestFieldsOf, sentBy, type Asked } from '../check/asked.ts';
 import type { CheckData } from '../check/use-check.ts';
-import { faultText } from '../faults.ts';
+import { faultText, isFinalRefusal } from '../faults.ts';
 
 /** A field of the dialog that makes a monitor of a check. */
 export type RepeatField = 'name' | 'every' | 'when' | 'networks';
@@ -47,7 +47,7 @@ async function isThere(client: Client, name: string): Promise<boolean> {
     await client.monitor(name);
     return true;
   } catch (error) {
-    if (error instanceof ProblemError && error.status === 404) return false;
+    if (isFinalRefusal(error) && error.status === 404) return false;
     throw error;
   }
 }

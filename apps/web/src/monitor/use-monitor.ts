@@ -1,8 +1,8 @@
-import { ProblemError, type Client, type LostConnection } from '@vantage/client';
+import type { Client, LostConnection } from '@vantage/client';
 import type { Monitor } from '@vantage/contract';
 import { useEffect, useState } from 'preact/hooks';
 
-import type { ConnectionProblem } from '../check/use-check.ts';
+import { retried, type ConnectionProblem } from '../check/connection-problem.ts';
 import { faultText, isFinalRefusal, NEVER_MS, retryAfterMs } from '../faults.ts';
 
 export type MonitorView =
@@ -25,7 +25,7 @@ export function useMonitor(client: Client, name: string): MonitorView {
     const ended = new AbortController();
     observeMonitor(client, name, ended.signal, show).catch((error: unknown) => {
       if (ended.signal.aborted) return;
-      if (error instanceof ProblemError && error.status === 404) return show({ kind: 'gone' });
+      if (isFinalRefusal(error) && error.status === 404) return show({ kind: 'gone' });
       const text = faultText(error);
       show((before) =>
         before.kind === 'shown'
@@ -75,15 +75,21 @@ async function observeMonitor(
     if (isReading) isAgain = true;
     else if (!isOver) timer ??= setTimeout(() => void read(), waitMs);
   };
-  const onConnection = (lost: LostConnection | undefined): void => {
-    if (connectionProblem === undefined && (lost === undefined || lost.waitMs < TROUBLE_FROM_MS)) return;
-    connectionProblem = lost && { text: faultText(lost.failure), retryAt: performance.now() + lost.waitMs };
+  const onProblem = (problem: ConnectionProblem | undefined): void => {
+    connectionProblem = problem;
     render();
   };
-  try {
+  const onConnection = (lost: LostConnection | undefined): void => {
+    if (connectionProblem === undefined && (lost === undefined || lost.waitMs < TROUBLE_FROM_MS)) return;
+    onProblem(lost && { text: faultText(lost.failure), retryAt: performance.now() + lost.waitMs });
+  };
+  const follow = async (): Promise<void> => {
     for await (const _event of client.watchMonitor(name, { signal, onConnection, giveUpAfterMs: NEVER_MS })) {
       readSoon(TOGETHER_MS);
     }
+  };
+  try {
+    await retried(follow, { signal, onProblem });
   } finally {
     isOver = true;
     clearTimeout(timer);

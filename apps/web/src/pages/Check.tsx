@@ -3,11 +3,12 @@ import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 
 import { askedOf } from '../check/asked.ts';
+import type { ConnectionProblem } from '../check/connection-problem.ts';
 import { ProbeIndicators } from '../check/ProbeIndicators.tsx';
 import { ProbeTable } from '../table/ProbeTable.tsx';
 import { ConnectionNote } from '../check/ConnectionNote.tsx';
 import { nameOfCheck } from '../check/name.ts';
-import { useCheck, type CheckData, type ConnectionProblem } from '../check/use-check.ts';
+import { useCheck, type CheckData } from '../check/use-check.ts';
 import { useSummary } from '../check/use-summary.ts';
 import { finishedOf, headlineOf, CheckVerdict } from '../check/CheckVerdict.tsx';
 import { FilterBar } from '../filter/FilterBar.tsx';
@@ -138,6 +139,8 @@ function Rows(
   },
 ): JSX.Element {
   const { check, probes, connectionProblem, onChoose } = props;
+  const isStopped =
+    check.status !== 'completed' && connectionProblem !== undefined && connectionProblem.retryAt === undefined;
   const [view, change] = useViewState();
   const isAll = usePrinting() || view.isAll;
   const rows = useMemo(() => rowsOf(check, probes, view), [check, probes, view]);
@@ -152,7 +155,7 @@ function Rows(
       <div class={hasPlaces ? 'top with-map' : 'top'}>
         <section class="card" aria-label="Verdict">
           <Kept of={[props]}>
-            <CheckVerdict {...props} />
+            <CheckVerdict {...props} isStopped={isStopped} />
           </Kept>
           {connectionProblem === undefined ? null : <ConnectionNote connectionProblem={connectionProblem} />}
           <Kept of={[props]}>

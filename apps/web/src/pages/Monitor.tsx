@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
 import { ConnectionNote } from '../check/ConnectionNote.tsx';
-import type { ConnectionProblem } from '../check/use-check.ts';
+import type { ConnectionProblem } from '../check/connection-problem.ts';
 import { Age } from '../clock/Age.tsx';
 import { faultText } from '../faults.ts';
 import { clockTime } from '../format.ts';

@@ -22,7 +22,7 @@ export function ListHead({ title, counts, error }: ListHeadProps): JSX.Element {
 
 function leadOf(counts: string | undefined, error: unknown): string {
   if (counts === undefined) return error === undefined ? 'Loading' : faultText(error);
-  return error === undefined ? counts : `${counts}. This list is not up to date: the service did not answer.`;
+  return error === undefined ? counts : `${counts}. This list is not up to date. ${faultText(error)}`;
 }
 
 interface SeekProps {

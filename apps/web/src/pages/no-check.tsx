@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 
 import { ConnectionNote } from '../check/ConnectionNote.tsx';
-import type { ConnectionProblem } from '../check/use-check.ts';
+import type { ConnectionProblem } from '../check/connection-problem.ts';
 import { Announce } from '../parts/announce.tsx';
 import { Link } from '../parts/router.tsx';
 

@@ -1,6 +1,7 @@
-import { ProblemError, type Client } from '@vantage/client';
+import type { Client } from '@vantage/client';
 import { useEffect } from 'preact/hooks';
 
+import { isFinalRefusal } from '../faults.ts';
 import { useService } from '../parts/router.tsx';
 import { rememberVerdict, type RecentCheck } from '../recent.ts';
 
@@ -36,7 +37,7 @@ async function verdictOf(client: Client, id: string, signal: AbortSignal): Promi
     const summary = await client.summary(id, { signal });
     return summary.status === 'completed' ? summary.verdict : undefined;
   } catch (error) {
-    if (error instanceof ProblemError && (error.status === 404 || error.status === 410)) return 'gone';
+    if (isFinalRefusal(error) && (error.status === 404 || error.status === 410)) return 'gone';
     throw error;
   }
 }

@@ -59,7 +59,7 @@ function Durations(props: ViewProps): JSX.Element | null {
             </button>
             <Waterfall timings={result.timings} scale={scale} />
             <span class="row-value">
-              {duration(result.timings?.total)}
+              {duration(result.result === 'pending' ? undefined : result.timings?.total)}
               <Status result={result} />
             </span>
           </div>
