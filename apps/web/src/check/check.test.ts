@@ -5,7 +5,9 @@ import { createClient, ProblemError, type Client, type WatchOptions } from '@van
 import { formDefinitions } from '../../build/check-forms.ts';
 import { asCurl, asMarkdown } from './copies.ts';
 import { cellsOf, codeWords, columnsOf } from './columns.ts';
+import { groupRows } from '../filter/groups.ts';
 import { sortRows } from '../filter/rows.ts';
+import { toneOf } from '../parts/tone-of.ts';
 import { afterRefusal, observeCheck, type CheckData, type CheckState, type Result } from './use-check.ts';
 
 const check: CheckData = {
@@ -93,6 +95,25 @@ describe('the rows of the table', () => {
     ['by a column that is not there', 'x', false, ['fra-2', 'fra-10', 'nyc-1']],
   ])('sort %s', (_reason, key, isDown, ids) => {
     expect(order(key, isDown)).toEqual(ids);
+  });
+
+  it('are no failures of the target where the probe or its resolver failed', () => {
+    const row = (id: string, result: string, code: string, source = 'target'): readonly [string, Result] => [
+      id,
+      { result, error: { code, source, phase: 'connect', message: 'No.' } },
+    ];
+    const rows = [
+      row('a-1', 'timeout', 'probe_timeout', 'probe'),
+      row('a-2', 'failure', 'dns_resolver_unreachable'),
+      row('a-3', 'timeout', 'timed_out'),
+      row('a-4', 'failure', 'connection_refused'),
+      row('a-5', 'error', 'probe_offline', 'probe'),
+    ];
+
+    expect(rows.map(([, result]) => toneOf(result))).toEqual(['mute', 'mute', 'warn', 'bad', 'mute']);
+    const sorted = sortRows(rows, columnsOf('tcp'), { key: 'result', isDown: false });
+    expect(sorted.map(([id]) => id)).toEqual(['a-4', 'a-3', 'a-1', 'a-2', 'a-5']);
+    expect(groupRows(rows, 'country', 'tcp', {})).toMatchObject([{ failed: 2 }]);
   });
 
   it('have the time from the start to the first byte of an http response, not to the end of its head', () => {

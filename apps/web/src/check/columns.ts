@@ -1,6 +1,7 @@
 import { answeringRecords } from '@vantage/diagnostics/reply-texts';
 
 import { duration, percent } from '../format.ts';
+import { toneOf } from '../parts/tone-of.ts';
 import { wordOf } from '../words.ts';
 import { phasesOf, type Timings } from '../phases.ts';
 import type { Result } from './use-check.ts';
@@ -18,7 +19,8 @@ export interface Column {
 const outcome: Column = {
   key: 'result',
   title: 'Outcome',
-  sortBy: ({ result }) => ['failure', 'timeout', 'error', 'pending', 'success'].indexOf(result),
+  // Failures first, then what says nothing about the target.
+  sortBy: (result) => ['bad', 'warn', 'mute', 'wait', 'good'].indexOf(toneOf(result)),
   text: ({ result, error }) => (error === null || error === undefined ? wordOf(result) : codeWords(error.code)),
 };
 

@@ -2,6 +2,7 @@ import type { Probes } from '@vantage/contract';
 
 import { columnsOf } from '../check/columns.ts';
 import { compareNames, countryName } from '../format.ts';
+import { toneOf } from '../parts/tone-of.ts';
 import { outcomeOf, probeOf, type Row } from './rows.ts';
 import type { Grouping } from './view-state.ts';
 
@@ -9,7 +10,7 @@ export interface Group {
   /** Empty for the only group of rows that are not grouped. */
   readonly title: string;
   readonly rows: readonly Row[];
-  /** Rows that failed or timed out. */
+  /** Rows that failed or timed out, but for those that say nothing about the target. */
   readonly failed: number;
 }
 
@@ -48,7 +49,8 @@ export function groupRows(rows: readonly Row[], grouping: Grouping, type: string
 }
 
 function groupOf(title: string, rows: readonly Row[]): Group {
-  return { title, rows, failed: rows.filter(([, { result }]) => result === 'failure' || result === 'timeout').length };
+  const failed = rows.filter(([, result]) => ['bad', 'warn'].includes(toneOf(result)));
+  return { title, rows, failed: failed.length };
 }
 
 /** Rank of the outcome of a group; failures have the lowest. */

@@ -3,25 +3,6 @@ import type { ComponentChildren, JSX } from 'preact';
 /** Rating of a value. Tables and cards show it by a shape or a word in addition to the colour. */
 export type Tone = 'good' | 'warn' | 'bad' | 'mute' | 'wait';
 
-const outcomeTones: Readonly<Record<string, Tone>> = {
-  success: 'good',
-  failure: 'bad',
-  timeout: 'warn',
-  error: 'mute',
-  pending: 'wait',
-};
-
-interface Rated {
-  readonly result: string;
-  readonly error?: { readonly code: string; readonly source: string } | null;
-}
-
-/** Tone of a result; `mute` for a failure of the probe or of its resolver, which says nothing about the target. */
-export function toneOf({ result, error }: Rated): Tone {
-  const saysNothing = error?.source === 'probe' || error?.code.startsWith('dns_resolver_');
-  return result === 'failure' && saysNothing === true ? 'mute' : (outcomeTones[result] ?? 'mute');
-}
-
 const marks: Readonly<Record<Tone, string>> = {
   good: 'M3.5 8.4l3 3 6-6.6',
   warn: 'M8 4v5M8 11.6v.2',

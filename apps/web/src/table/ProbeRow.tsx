@@ -7,7 +7,8 @@ import type { Row } from '../filter/rows.ts';
 import { placeOf } from '../format.ts';
 import { Icon } from '../parts/icons.tsx';
 import { Dotted } from '../parts/prose.tsx';
-import { toneOf, ToneMark } from '../parts/tone.tsx';
+import { toneOf } from '../parts/tone-of.ts';
+import { ToneMark } from '../parts/tone.tsx';
 import { otherMeasurement } from '../check/measurements.ts';
 
 /** One probe in the table, and the button that opens its details; of a check over both families, in two rows. */

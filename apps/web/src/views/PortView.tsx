@@ -4,6 +4,7 @@ import { codeWords } from '../check/columns.ts';
 import { ProbeChips } from '../check/CheckVerdict.tsx';
 import { duration, plural } from '../format.ts';
 import { Section } from '../parts/section.tsx';
+import { toneOf } from '../parts/tone-of.ts';
 import { Badge, ToneMark, type Tone } from '../parts/tone.tsx';
 import { groupMembers } from './group.ts';
 import { notYet } from './not-yet.ts';
@@ -41,7 +42,7 @@ export function PortView({ check, rows: all, nameOf, onChoose }: ViewProps): JSX
       <div class="cards">
         {groups.map((members) => {
           const [, first] = members[0]!;
-          const tone = stateTones[first.state ?? ''] ?? 'mute';
+          const tone = stateTones[first.state ?? ''] ?? toneOf(first);
           const word = stateWords[first.state ?? ''] ?? codeWords(first.error?.code ?? 'no answer');
           return (
             <div key={word} class="group">

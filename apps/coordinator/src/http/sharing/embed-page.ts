@@ -86,9 +86,8 @@ function outcomeOf(result: Readonly<Record<string, unknown>>): { outcome: string
   if (outcome === 'error') return { outcome: 'not measured', tone: 'neutral', order: 2 };
   const { code } = (result['error'] ?? {}) as { readonly code?: unknown };
   const words = typeof code === 'string' ? code.replaceAll('_', ' ') : outcome;
-  return outcome === 'timeout'
-    ? { outcome: words, tone: 'warn', order: 1 }
-    : { outcome: words, tone: saysNothing(result) ? 'neutral' : 'bad', order: 0 };
+  if (saysNothing(result)) return { outcome: words, tone: 'neutral', order: 2 };
+  return outcome === 'timeout' ? { outcome: words, tone: 'warn', order: 1 } : { outcome: words, tone: 'bad', order: 0 };
 }
 
 /** True if the probe or its resolver failed, which says nothing about the target. */

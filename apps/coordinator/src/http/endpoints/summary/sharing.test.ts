@@ -209,7 +209,7 @@ describe('the embed of a check', () => {
       error: { code, phase: 'connect', source: code.startsWith('probe_') ? 'probe' : 'target', message: 'No.' },
     });
     const results = {
-      'r-10': withError('timeout', 'probe_timeout'),
+      'r-10': withError('timeout', 'timed_out'),
       'r-9': withError('timeout', 'probe_timeout'),
       'r-2': withError('error', 'probe_offline'),
       'r-11': success,
@@ -223,10 +223,10 @@ describe('the embed of a check', () => {
     const rows = [...text.matchAll(/<th scope="row">\s*(\S+)\s*<\/th>\s*<td class="(\w+)">([^<]+)</g)];
     expect(rows.map(([, ...cells]) => cells)).toEqual([
       ['r-3', 'bad', 'connection refused'],
-      ['r-4', 'neutral', 'dns resolver unreachable'],
-      ['r-9', 'warn', 'probe timeout'],
-      ['r-10', 'warn', 'probe timeout'],
+      ['r-10', 'warn', 'timed out'],
       ['r-2', 'neutral', 'not measured'],
+      ['r-4', 'neutral', 'dns resolver unreachable'],
+      ['r-9', 'neutral', 'probe timeout'],
       ['r-11', 'good', 'success'],
     ]);
   });
