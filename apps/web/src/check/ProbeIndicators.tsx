@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 
 import { compareNames } from '../format.ts';
-import { toneOf } from '../parts/tone-of.ts';
+import { toneOf } from '../parts/status.ts';
 import type { CheckData } from './use-check.ts';
 
 /** Above this number the indicators take several lines. */

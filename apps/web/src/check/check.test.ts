@@ -7,7 +7,7 @@ import { asCurl, asMarkdown } from './copies.ts';
 import { cellsOf, codeWords, columnsOf } from './columns.ts';
 import { groupRows } from '../filter/groups.ts';
 import { sortRows } from '../filter/rows.ts';
-import { toneOf } from '../parts/tone-of.ts';
+import { toneOf } from '../parts/status.ts';
 import { afterRefusal, observeCheck, type CheckData, type CheckState, type Result } from './use-check.ts';
 
 const check: CheckData = {

@@ -1,7 +1,7 @@
 import { answeringRecords } from '@vantage/diagnostics/reply-texts';
 
 import { duration, percent } from '../format.ts';
-import { toneOf } from '../parts/tone-of.ts';
+import { toneOf } from '../parts/status.ts';
 import { wordOf } from '../words.ts';
 import { phasesOf, type Timings } from '../phases.ts';
 import type { Result } from './use-check.ts';

@@ -3,7 +3,7 @@ import type { PublicRequest } from '@vantage/contract';
 import { useEffect, useState } from 'preact/hooks';
 
 import { faultText, isFinalRefusal, NEVER_MS } from '../faults.ts';
-import { retried, type ConnectionProblem } from './connection-problem.ts';
+import { retried, type ConnectionProblem } from '../connection/connection-problem.ts';
 import { delayReading } from './delay-reading.ts';
 
 /** One probe's result; views interpret the fields of its type. */

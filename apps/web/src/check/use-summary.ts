@@ -3,7 +3,7 @@ import type { Summary } from '@vantage/contract';
 import { useEffect, useState } from 'preact/hooks';
 
 import { faultText, isFinalRefusal, retryAfterMs } from '../faults.ts';
-import type { ConnectionProblem } from './connection-problem.ts';
+import type { ConnectionProblem } from '../connection/connection-problem.ts';
 
 /** Minimum interval of requests while results arrive: summaries count against the client's rate limit. */
 const EVERY_MS = 4000;

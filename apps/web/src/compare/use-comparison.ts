@@ -2,7 +2,7 @@ import type { Client } from '@vantage/client';
 import type { Comparison } from '@vantage/contract';
 import { useEffect, useState } from 'preact/hooks';
 
-import { retried, type Attempts, type ConnectionProblem } from '../check/connection-problem.ts';
+import { retried, type Attempts, type ConnectionProblem } from '../connection/connection-problem.ts';
 import type { CheckData } from '../check/use-check.ts';
 import { faultText } from '../faults.ts';
 

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 
 import type { CheckData } from '../check/use-check.ts';
 import { plural } from '../format.ts';
-import { toneOf } from '../parts/tone-of.ts';
+import { toneOf } from '../parts/status.ts';
 import { ToneMark } from '../parts/tone.tsx';
 import { outcomesOf } from './rows.ts';
 import { groupings, isFiltered, NO_FILTER, type Grouping, type ViewState } from './view-state.ts';

@@ -2,7 +2,7 @@ import type { Probes } from '@vantage/contract';
 
 import { columnsOf } from '../check/columns.ts';
 import { compareNames, countryName } from '../format.ts';
-import { toneOf } from '../parts/tone-of.ts';
+import { toneOf } from '../parts/status.ts';
 import { outcomeOf, probeOf, type Row } from './rows.ts';
 import type { Grouping } from './view-state.ts';
 

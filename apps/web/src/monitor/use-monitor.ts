@@ -2,7 +2,7 @@ import type { Client, LostConnection } from '@vantage/client';
 import type { Monitor } from '@vantage/contract';
 import { useEffect, useState } from 'preact/hooks';
 
-import { retried, type ConnectionProblem } from '../check/connection-problem.ts';
+import { retried, type ConnectionProblem } from '../connection/connection-problem.ts';
 import { faultText, isFinalRefusal, NEVER_MS, retryAfterMs } from '../faults.ts';
 
 export type MonitorView =

@@ -3,10 +3,10 @@ import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 
 import { askedOf } from '../check/asked.ts';
-import type { ConnectionProblem } from '../check/connection-problem.ts';
+import type { ConnectionProblem } from '../connection/connection-problem.ts';
 import { ProbeIndicators } from '../check/ProbeIndicators.tsx';
 import { ProbeTable } from '../table/ProbeTable.tsx';
-import { ConnectionNote } from '../check/ConnectionNote.tsx';
+import { ConnectionNote } from '../connection/ConnectionNote.tsx';
 import { nameOfCheck } from '../check/name.ts';
 import { useCheck, type CheckData } from '../check/use-check.ts';
 import { useSummary } from '../check/use-summary.ts';

@@ -5,7 +5,7 @@ import { useEffect } from 'preact/hooks';
 import { askedOf, sentBy } from '../check/asked.ts';
 import { headingClass, nameOfCheck } from '../check/name.ts';
 import type { CheckData } from '../check/use-check.ts';
-import { ConnectionNote } from '../check/ConnectionNote.tsx';
+import { ConnectionNote } from '../connection/ConnectionNote.tsx';
 import { Age } from '../clock/Age.tsx';
 import { ComparedFigures } from '../compare/ComparedFigures.tsx';
 import { ComparedPaths } from '../compare/ComparedPaths.tsx';

@@ -12,7 +12,7 @@ import { Link, useService } from '../parts/router.tsx';
 import { statusTone } from '../parts/status.ts';
 import { useLoad } from '../parts/use-load.ts';
 import { useProbes } from '../parts/use-probes.tsx';
-import { Recent } from './Recent.tsx';
+import { Recent } from './recent/Recent.tsx';
 
 /** Start page: the form, the map of the probes, and cards such as that of the recent checks. */
 export function HomePage(props: { readonly query: string }): JSX.Element {

@@ -2,8 +2,8 @@ import type { Monitor, Summary } from '@vantage/contract';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-import { ConnectionNote } from '../check/ConnectionNote.tsx';
-import type { ConnectionProblem } from '../check/connection-problem.ts';
+import { ConnectionNote } from '../connection/ConnectionNote.tsx';
+import type { ConnectionProblem } from '../connection/connection-problem.ts';
 import { Age } from '../clock/Age.tsx';
 import { faultText } from '../faults.ts';
 import { clockTime } from '../format.ts';

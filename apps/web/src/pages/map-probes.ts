@@ -5,7 +5,7 @@ import type { Result } from '../check/use-check.ts';
 import { probeOf } from '../filter/rows.ts';
 import { duration } from '../format.ts';
 import type { MapProbe } from '../map/ProbeMap.tsx';
-import { toneOf } from '../parts/tone-of.ts';
+import { toneOf } from '../parts/status.ts';
 import type { ViewProps } from '../views/types.ts';
 
 /**

@@ -1,8 +1,8 @@
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 
-import { ConnectionNote } from '../check/ConnectionNote.tsx';
-import type { ConnectionProblem } from '../check/connection-problem.ts';
+import { ConnectionNote } from '../connection/ConnectionNote.tsx';
+import type { ConnectionProblem } from '../connection/connection-problem.ts';
 import { Announce } from '../parts/announce.tsx';
 import { Link } from '../parts/router.tsx';
 

@@ -5,3 +5,26 @@ export function statusTone(status: string): Tone {
   if (status === 'healthy') return 'good';
   return status === 'degraded' ? 'warn' : 'mute';
 }
+
+const outcomeTones: Readonly<Record<string, Tone>> = {
+  success: 'good',
+  failure: 'bad',
+  timeout: 'warn',
+  error: 'mute',
+  pending: 'wait',
+};
+
+interface Rated {
+  readonly result: string;
+  readonly error?: { readonly code: string; readonly source: string } | null;
+}
+
+/**
+ * Tone of a result; `mute` for a failure or timeout of the probe or of its resolver, which says nothing about the
+ * target.
+ */
+export function toneOf({ result, error }: Rated): Tone {
+  const saysNothing = error?.source === 'probe' || error?.code.startsWith('dns_resolver_') === true;
+  const isFailure = result === 'failure' || result === 'timeout';
+  return isFailure && saysNothing ? 'mute' : (outcomeTones[result] ?? 'mute');
+}

@@ -7,7 +7,7 @@ import type { Row } from '../filter/rows.ts';
 import { placeOf } from '../format.ts';
 import { Icon } from '../parts/icons.tsx';
 import { Dotted } from '../parts/prose.tsx';
-import { toneOf } from '../parts/tone-of.ts';
+import { toneOf } from '../parts/status.ts';
 import { ToneMark } from '../parts/tone.tsx';
 import { otherMeasurement } from '../check/measurements.ts';
 

@@ -4,7 +4,7 @@ import { ProbeChips } from '../check/CheckVerdict.tsx';
 import { duration, plural } from '../format.ts';
 import { Dotted } from '../parts/prose.tsx';
 import { Section } from '../parts/section.tsx';
-import { toneOf } from '../parts/tone-of.ts';
+import { toneOf } from '../parts/status.ts';
 import { Badge } from '../parts/tone.tsx';
 import { answerKey, shownRecords, titleOf } from './dns-answer.ts';
 import { groupMembers } from './group.ts';

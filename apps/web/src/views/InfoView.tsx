@@ -6,7 +6,7 @@ import { plural } from '../format.ts';
 import { Facts } from '../parts/facts.tsx';
 import { Dotted } from '../parts/prose.tsx';
 import { Section } from '../parts/section.tsx';
-import { toneOf } from '../parts/tone-of.ts';
+import { toneOf } from '../parts/status.ts';
 import { Badge } from '../parts/tone.tsx';
 import { groupMembers } from './group.ts';
 import { notYet } from './not-yet.ts';

@@ -4,7 +4,7 @@ import { codeWords } from '../check/columns.ts';
 import { ProbeChips } from '../check/CheckVerdict.tsx';
 import { duration, plural } from '../format.ts';
 import { Section } from '../parts/section.tsx';
-import { toneOf } from '../parts/tone-of.ts';
+import { toneOf } from '../parts/status.ts';
 import { Badge, ToneMark, type Tone } from '../parts/tone.tsx';
 import { groupMembers } from './group.ts';
 import { notYet } from './not-yet.ts';

@@ -1,9 +1,9 @@
 import type { Client } from '@vantage/client';
 import { useEffect } from 'preact/hooks';
 
-import { isFinalRefusal } from '../faults.ts';
-import { useService } from '../parts/router.tsx';
-import { rememberVerdict, type RecentCheck } from '../recent.ts';
+import { isFinalRefusal } from '../../faults.ts';
+import { useService } from '../../parts/router.tsx';
+import { rememberVerdict, type RecentCheck } from '../../recent.ts';
 
 /** Reads missing verdicts of listed checks, such as those of checks whose page was closed before their end. */
 export function useVerdicts(listed: readonly RecentCheck[], onRead: () => void): void {

@@ -1,15 +1,15 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-import { nameOfCheck } from '../check/name.ts';
-import { Age } from '../clock/Age.tsx';
-import { serviceNow } from '../clock/service-clock.ts';
-import { formOf } from '../form/forms.ts';
-import { queryOf, valuesOf } from '../form/values.ts';
-import { ago } from '../format.ts';
-import { Icon } from '../parts/icons.tsx';
-import { Link } from '../parts/router.tsx';
-import { forget, forgetAll, onOtherTab, recentChecks, type RecentCheck } from '../recent.ts';
+import { nameOfCheck } from '../../check/name.ts';
+import { Age } from '../../clock/Age.tsx';
+import { serviceNow } from '../../clock/service-clock.ts';
+import { formOf } from '../../form/forms.ts';
+import { queryOf, valuesOf } from '../../form/values.ts';
+import { ago } from '../../format.ts';
+import { Icon } from '../../parts/icons.tsx';
+import { Link } from '../../parts/router.tsx';
+import { forget, forgetAll, onOtherTab, recentChecks, type RecentCheck } from '../../recent.ts';
 import { askedFor, earlierOf } from './earlier-check.ts';
 import { useVerdicts } from './use-verdicts.ts';
 

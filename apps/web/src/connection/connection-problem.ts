@@ -9,7 +9,7 @@ export interface ConnectionProblem {
 
 export interface Attempts {
   readonly signal: AbortSignal;
-  /** Called after a failure that may pass, and with undefined after the next success. */
+  /** Called after a temporary failure, and with undefined after the next success. */
   readonly onProblem: (problem: ConnectionProblem | undefined) => void;
 }
 

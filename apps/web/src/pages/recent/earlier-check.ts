@@ -1,6 +1,6 @@
-import type { Asked } from '../check/asked.ts';
-import { nameOfCheck } from '../check/name.ts';
-import type { RecentCheck } from '../recent.ts';
+import type { Asked } from '../../check/asked.ts';
+import { nameOfCheck } from '../../check/name.ts';
+import type { RecentCheck } from '../../recent.ts';
 
 /** Fields of the request of a recent check, as far as they are known. */
 export function askedFor({ request, asked }: RecentCheck): Asked {
