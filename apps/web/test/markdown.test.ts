@@ -35,7 +35,7 @@ const check = (host: string, address: string): CheckData => ({
 });
 
 const summary = (text: string): Summary =>
-  ({ headline: text, findings: [{ severity: 'info', text } as Finding] }) as unknown as Summary;
+  ({ status: 'completed', headline: text, findings: [{ severity: 'info', text } as Finding] }) as unknown as Summary;
 
 const linksIn = (html: string): string[] => [...html.matchAll(/href="([^"]*)"/g)].map(([, href]) => href!);
 

@@ -53,7 +53,7 @@ describe('copies of a check', () => {
   it('have every finding of the summary in Markdown, of the screenshot too', () => {
     const cut = { code: 'screenshot_incomplete', severity: 'info', text: 'The page is cut off at the limit of hosts.' };
     const slow = { code: 'http_server_slow', severity: 'warning', text: 'The answer took long to begin.' };
-    const summary = { headline: 'Fine.', findings: [slow, cut] } as unknown as Summary;
+    const summary = { status: 'completed', headline: 'Fine.', findings: [slow, cut] } as unknown as Summary;
 
     const lines = asMarkdown(check, summary, 'https://vantage.example').split('\n');
 
@@ -61,6 +61,13 @@ describe('copies of a check', () => {
       '- **warning**: The answer took long to begin.',
       '- **info**: The page is cut off at the limit of hosts.',
     ]);
+  });
+
+  it('have no preliminary summary of a completed check in Markdown: it is older than the rows', () => {
+    const summary = { status: 'pending', headline: 'Open from 1 probe.', findings: [] } as unknown as Summary;
+
+    expect(asMarkdown(check, summary, 'https://a.example')).not.toContain('Open from');
+    expect(asMarkdown({ ...check, status: 'pending' }, summary, 'https://a.example')).toContain('Open from');
   });
 
   it('have the balancers on the paths, with the answers over each of their ways', () => {
@@ -72,7 +79,12 @@ describe('copies of a check', () => {
       { from: 'ip:192.0.2.1', to: 'ip:192.0.2.2', sent: 6, received: 5 },
       { from: 'ip:192.0.2.1', to: 'silent:ip:192.0.2.1|', sent: 9, received: 0 },
     ];
-    const summary = { headline: 'Fine.', findings: [], paths: { nodes, edges } } as unknown as Summary;
+    const summary = {
+      status: 'completed',
+      headline: 'Fine.',
+      findings: [],
+      paths: { nodes, edges },
+    } as unknown as Summary;
 
     const lines = asMarkdown(check, summary, 'https://vantage.example').split('\n');
 

@@ -30,16 +30,18 @@ export type Rows = readonly (readonly [id: string, result: Result])[];
 /**
  * Markdown for an incident channel or ticket: headline, findings, a row for each measurement, and balancing routers.
  *
+ * @param received the newest summary; left out if it is older than the completed check
  * @param shown all rows, in their order
  */
 export function asMarkdown(
   check: CheckData,
-  summary: Summary | undefined,
+  received: Summary | undefined,
   publicUrl: string,
   asked: Asked = {},
   shown: Rows = Object.entries(check.results),
 ): string {
   const name = nameOfCheck(check.type, check.host, asked);
+  const summary = check.status === 'completed' && received?.status !== 'completed' ? undefined : received;
   const heads = ['Probe', ...cellsOf(check.type, { result: 'pending' }).map(([title]) => title)];
   const rows = measurementsOf(shown).map(([probe, result]) => [
     probe,

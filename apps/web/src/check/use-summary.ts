@@ -56,5 +56,10 @@ export function useSummary(client: Client, id: string, answered: number, isCompl
       ended.abort();
     };
   }, [client, id, answered, isCompleted, isFinal]);
-  return { summary: summary?.checkId === id ? summary : undefined, problem: isFinal ? undefined : problem };
+  // A preliminary summary is older than the final results, and stays so while the final one cannot be read.
+  const isOutdated = isCompleted && !isFinal && problem !== undefined;
+  return {
+    summary: summary?.checkId === id && !isOutdated ? summary : undefined,
+    problem: isFinal ? undefined : problem,
+  };
 }

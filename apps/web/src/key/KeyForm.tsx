@@ -6,6 +6,9 @@ import { visiblePart } from '../api-key.ts';
 import { faultText } from '../faults.ts';
 import { useService } from '../parts/router.tsx';
 
+const PRINTABLE = /^[\x21-\x7e]*$/;
+const NO_KEY = 'This is not a whole API key: no key has such characters.';
+
 /** Field for the API key, and the key in use. */
 export function KeyForm({ close }: { readonly close: () => void }): JSX.Element {
   const { keys, tryKey } = useService();
@@ -16,7 +19,8 @@ export function KeyForm({ close }: { readonly close: () => void }): JSX.Element 
   const use = async (): Promise<void> => {
     const given = field.current?.value.trim() ?? '';
     setBusy(true);
-    const refusal = await tryKey(given).then(() => '', refusalOf);
+    // Other characters cannot be sent in a header.
+    const refusal = PRINTABLE.test(given) ? await tryKey(given).then(() => '', refusalOf) : NO_KEY;
     setBusy(false);
     setFault(refusal);
     if (refusal !== '') return;

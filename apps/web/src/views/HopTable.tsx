@@ -58,7 +58,7 @@ export function HopTable({ hops, dscp }: HopTableProps): JSX.Element | null {
                 </svg>
               </td>
               <td>
-                {hop.rtts.map((rtt) => (rtt === null ? '✕' : rtt.toFixed(1))).join('  ')}
+                {hop.rtts.map((rtt) => (rtt === null ? '✕' : rtt.toFixed(rtt < 0.995 ? 2 : 1))).join('  ')}
                 {hop.icmp === null ? '' : `  ${hop.icmp.mark}${senderOf(hop)}`}
                 {hop.mpls.length === 0 ? null : (
                   <span class="note">MPLS {hop.mpls.map(({ label }) => label).join(', ')}</span>
