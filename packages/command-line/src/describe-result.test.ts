@@ -79,7 +79,12 @@ describe('a result in one line', () => {
       { pingCount: 3, pingCompleted: 3, stalled: 2_100, packetsLeftOut: 1 },
       '3 of 3 answered, the probe stood still for 2.10 s (1 packet left out)',
     ],
-  ] as const)('tells of a %s what was left out because the probe stood still', (type, result, line) => {
+    [
+      'ping',
+      { resolvedIp: null, pingCount: 3, pingCompleted: 3, packetsLeftOut: 1 },
+      '3 of 3 answered, 1 packet left out, which the probe did not send',
+    ],
+  ] as const)('tells of a %s what was left out because the probe stood still or did not send', (type, result, line) => {
     expect(describeResult(type, result)).toBe(line);
   });
 

@@ -115,7 +115,7 @@ export const findingCodes = {
   probes_older: 'Agents of an earlier release measured without an option that others measured with.',
   probes_offline: 'These probes were offline.',
   probe_stalled:
-    'These probes stood still for a second or more, or for much of the measured time: times or silence meanwhile are their own.',
+    'These probes stood still for a second or more, or for much of the measured time, or packets did not leave them: times or silence meanwhile are their own.',
   probes_unanswered: 'These probes did not answer in time, were too busy, or were interrupted, suspended or removed.',
   probes_faulty: 'These probes had an internal error.',
 } as const;

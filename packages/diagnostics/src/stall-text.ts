@@ -6,11 +6,14 @@ interface Stalled {
   readonly packetsLeftOut?: number | undefined;
 }
 
-/** `the probe stood still for 4.00 s (3 rounds left out)`; undefined if it did not. */
+/**
+ * `the probe stood still for 4.00 s (3 rounds left out)`, or that it did not send them; undefined if it did neither.
+ */
 export function stallText({ stalled, roundsLeftOut = 0, packetsLeftOut = 0 }: Stalled): string | undefined {
-  if (stalled === undefined) return undefined;
   const rounds = roundsLeftOut === 0 ? [] : [count(roundsLeftOut, 'round')];
   const packets = packetsLeftOut === 0 ? [] : [count(packetsLeftOut, 'packet')];
-  const leftOut = [...rounds, ...packets].map((items) => ` (${items} left out)`).join('');
+  const items = [...rounds, ...packets].join('');
+  if (stalled === undefined) return items === '' ? undefined : `${items} left out, which the probe did not send`;
+  const leftOut = items === '' ? '' : ` (${items} left out)`;
   return `the probe stood still for ${ms(stalled)}${leftOut}`;
 }

@@ -344,7 +344,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   probes_offline: rule(['warning', 'info'], '`probe_offline`.'),
   probe_stalled: rule(
     ['info'],
-    'Any result with `stalled`. traceroute, ping: unanswered packets of that time are left out (`roundsLeftOut`, `packetsLeftOut`). Other types: their times make no finding (slow, outlier, another time in a comparison), and their silence is `probe_interrupted`.',
+    'Any result with `stalled`. traceroute, ping: unanswered packets of that time are left out (`roundsLeftOut`, `packetsLeftOut`), and so are, without `stalled`, those of a time in which the probe had no route, or no next hop that answers, before later ones were answered. Other types: their times make no finding (slow, outlier, another time in a comparison), and their silence is `probe_interrupted`.',
   ),
   probes_unanswered: rule(
     ['warning', 'info'],

@@ -21,8 +21,21 @@ export function hasDoubtfulSilence(type: string, probeResult: ProbeResult): bool
   return hasDoubtfulTimes(type, probeResult) && (probeResult.result.stalled ?? 0) >= LEAST_SILENT_MS;
 }
 
-/** Finding: probes stalled during the check. */
+/** Findings: probes stalled during the check, or did not send. */
 export function findStalled(type: string, all: readonly ProbeResult[]): readonly FindingDraft[] {
+  return [...findStoodStill(type, all), ...findUnsent(type, all)];
+}
+
+/** Finding: packets of probes that did not stall did not leave them for some time. */
+function findUnsent(type: string, all: readonly ProbeResult[]): readonly FindingDraft[] {
+  const unsent = all.filter(({ result }) => longest(result) === 0 && leftOut(type, { result }) !== '');
+  if (unsent.length === 0) return [];
+  const values = unsent.map((probeResult) => `${probeResult.probe}${leftOut(type, probeResult)}`);
+  const text = `Some packets may not have left the probe, as it had no route, or no next hop that answers: ${listed(values)}. They count neither as sent nor as lost.`;
+  return [buildFinding('probe_stalled', 'info', unsent, text)];
+}
+
+function findStoodStill(type: string, all: readonly ProbeResult[]): readonly FindingDraft[] {
   const stalled = all.filter(({ result }) => longest(result) > 0);
   if (stalled.length === 0) return [];
   const values = stalled.map(
@@ -41,7 +54,7 @@ function longest(result: ProbeResult['result']): number {
   return Math.max(result.stalled ?? 0, otherFamily?.stalled ?? 0);
 }
 
-function leftOut(type: string, { result }: ProbeResult): string {
+function leftOut(type: string, { result }: Pick<ProbeResult, 'result'>): string {
   const { roundsLeftOut = 0, packetsLeftOut = 0 } = result as {
     readonly roundsLeftOut?: number;
     readonly packetsLeftOut?: number;

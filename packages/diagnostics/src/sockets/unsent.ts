@@ -7,10 +7,11 @@ import { classifyError } from '../shared/classify-error.ts';
  * the network.
  */
 const ofProbe: Readonly<Partial<Record<FailureCode, string>>> = {
-  network_unreachable: 'The probe has no route to the target: nothing was sent.',
-  host_unreachable: 'The probe’s own routes do not lead to the target: nothing was sent.',
-  packet_too_big: 'The probe’s own link does not carry a packet of this size: nothing was sent.',
-  administratively_prohibited: 'The probe’s own rules, such as its firewall, forbid the packet: nothing was sent.',
+  network_unreachable: 'The probe has no route to the target: the packet was not sent.',
+  host_unreachable: 'The probe’s own routes do not lead to the target: the packet was not sent.',
+  packet_too_big: 'The probe’s own link does not carry a packet of this size: the packet was not sent.',
+  administratively_prohibited:
+    'The probe’s own rules, such as its firewall, forbid the packet: the packet was not sent.',
 };
 
 /** The failure of a packet that the probe's kernel refused to send. */

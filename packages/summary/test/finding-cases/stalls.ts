@@ -37,6 +37,7 @@ export const stallCases: FindingCases = {
         'its packet process did',
         summaryOf('ping', { 'fra-1': { ...good, stalled: 4_012, packetsLeftOut: 2 }, 'ber-1': good }),
       ],
+      ['its packets did not leave it', summaryOf('ping', { 'fra-1': { ...good, packetsLeftOut: 2 }, 'ber-1': good })],
       ['its agent did', summaryOf('http', { 'fra-1': { ...http(200), stalled: 1_500 } })],
     ],
     absent: [

@@ -129,7 +129,7 @@ export const ping = defineCheckType({
         'Why fewer packets than requested were sent: no client followed the check any more (`endWithStream`).',
     }),
     packetsLeftOut: count(
-      'Packets that never left or whose reply may be unread, because the probe stood still (`stalled`): not among those sent.',
+      'Packets that never left or whose reply may be unread, because the probe stood still (`stalled`), or that may not have left it because its next hop did not answer, and later ones were answered: not among those sent.',
     ),
     pingCount: count('Packets sent.'),
     pingCompleted: count('Packets that were answered in time.'),

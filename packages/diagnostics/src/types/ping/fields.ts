@@ -25,7 +25,9 @@ export function pingFields(
   isAwaited: (packet: SentPacket) => boolean = () => false,
 ): Fields {
   const sent = state.packets.filter((packet) => !isLeftOut(packet));
-  const packetsLeftOut = state.packets.filter((packet) => packet.isDoubtful && isLeftOut(packet)).length;
+  const packetsLeftOut = state.packets.filter(
+    (packet) => (packet.isDoubtful || packet.isUnsent) && isLeftOut(packet),
+  ).length;
   const settled = sent.filter((packet) => !isAwaited(packet));
   const rows = target === null ? [] : settled.flatMap((packet) => packetRows(packet, target, context));
   const answers = rows.filter((row) => !row.duplicate);

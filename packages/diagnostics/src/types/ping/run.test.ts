@@ -505,13 +505,27 @@ describe('ping', () => {
     });
   });
 
-  it('is a success with loss where the next hop of the probe answers again', async () => {
+  it('is a success without what did not leave the probe where its next hop answers again', async () => {
     const { outcome } = await pingOver(
-      (sent, number) => (number === 2 ? [refusal(sent, 3, 1, FAKE_SOURCES[4])] : [reply(sent, 3)]),
-      { count: 4 },
+      (sent, number) =>
+        number === 2
+          ? []
+          : number === 3
+            ? [refusal(sent, 3, 1, FAKE_SOURCES[4])]
+            : number === 5
+              ? []
+              : [reply(sent, 3)],
+      { count: 6 },
     );
 
-    expect(outcome).toMatchObject({ result: 'success', error: null, pingCompleted: 3 });
+    expect(outcome).toMatchObject({
+      result: 'success',
+      error: null,
+      pingCount: 4,
+      pingCompleted: 3,
+      packetsLeftOut: 2,
+    });
+    expect(outcome.packets?.map(({ seq }) => seq)).toEqual([1, 4, 5, 6]);
   });
 
   it('is a success with loss where a router refuses some packets', async () => {
@@ -537,7 +551,7 @@ describe('ping', () => {
     });
 
     expect(outcome).toMatchObject({ result: 'error', error: { source: 'probe' }, pingCompleted: 0 });
-    expect(outcome.error?.message).toContain('nothing was sent');
+    expect(outcome.error?.message).toContain('the packet was not sent');
   });
 
   it('ends as an error of the probe when the packet process dies', async () => {

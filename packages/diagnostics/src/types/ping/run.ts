@@ -11,6 +11,7 @@ import { isExtraordinary, ORDINARY, type ping } from './contract.ts';
 import { exchange } from './exchange.ts';
 import { pingFields, type Fields } from './fields.ts';
 import { isTelling, pingPayload } from './payload.ts';
+import { leaveOutUnsent } from './leave-out-unsent.ts';
 import { isLeftOut, onWire, type Exchange, type ExchangePlan, type SentPacket } from './sent-packets.ts';
 
 type Ping = typeof ping;
@@ -55,6 +56,7 @@ export async function runPing(params: ParamsOf<Ping>, context: DiagnosticContext
   };
   try {
     const state = await exchange(opened.socket, plan, context.signal, onChange);
+    leaveOutUnsent(state, (packet) => isUnsent(packet, target, context));
     const ordinary = await pingOrdinarily(opened.socket, plan, state, options, context);
     return outcome(state, target, { ...pingFields(state, target, options, context), ...ordinary }, context);
   } finally {
@@ -170,6 +172,11 @@ function unsentFailure({ packets }: Exchange, target: Target, context: Diagnosti
   if (lastAnswered === -1) return null;
   const failures = failuresOf(packets.slice(lastAnswered + 1), target, context);
   return failures.find(({ source }) => source === 'probe') ?? null;
+}
+
+/** True if the probe's own kernel says that the packet did not leave it. */
+function isUnsent(packet: SentPacket, target: Target, context: DiagnosticContext<Ping>): boolean {
+  return failuresOf([packet], target, context).some(({ source }) => source === 'probe');
 }
 
 /** The most frequent ICMP error; of equally frequent ones, that for the earliest packet. Null without any. */

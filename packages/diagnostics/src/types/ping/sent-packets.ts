@@ -54,6 +54,8 @@ export interface SentPacket {
   isDoubtful: boolean;
   /** True if the check ended before a reply could be expected. */
   isCut: boolean;
+  /** True if packets did not leave the probe at that time (`leaveOutUnsent`). */
+  isUnsent: boolean;
   /**
    * The first ICMP error about the packet; `hopLimit` is the TTL with which the error arrived, `readMs` when the agent
    * read it.
@@ -82,6 +84,7 @@ export function packetToSend(seq: number, nowMs: number): SentPacket {
     replies: [],
     isDoubtful: false,
     isCut: false,
+    isUnsent: false,
     icmp: null,
     unlisted: { duplicates: 0, late: 0 },
   };
@@ -93,18 +96,16 @@ export function packetToSend(seq: number, nowMs: number): SentPacket {
 export function whyUnsent(error: unknown, request: Uint8Array): Failure {
   const failure = unsentFailure(error);
   if (failure.code !== 'packet_too_big') return failure;
-  const message = `The probe’s own link does not carry an ICMP message of ${request.length} bytes: nothing was sent.`;
+  const message = `The probe’s own link does not carry an ICMP message of ${request.length} bytes: the packet was not sent.`;
   return { ...failure, source: 'probe', message };
 }
 
 /**
- * True for a packet that does not count: not reported as sent, or its reply may be lost, may still come, or has no true
- * time.
+ * True for a packet that does not count: not sent, or its reply may be lost, may still come, or has no true time.
  */
-export function isLeftOut({ sentMs, isDoubtful, isCut, replies, icmp }: SentPacket): boolean {
-  if (sentMs === null) return true;
+export function isLeftOut({ sentMs, isDoubtful, isCut, isUnsent, replies, icmp }: SentPacket): boolean {
+  if (sentMs === null || isCut || isUnsent) return true;
   const [reply] = replies;
-  if (isCut) return true;
   return isDoubtful && (reply === undefined ? icmp === null : reply.clock === 'process');
 }
 

@@ -13,7 +13,7 @@ import {
   unreachable,
   virtualTrace,
 } from '../../../test/trace-network.ts';
-import { FAKE_SOURCES, fakePackets } from '../../../test/fake-packets.ts';
+import { FAKE_SOURCES, fakePackets, type FakeSent } from '../../../test/fake-packets.ts';
 import { MAX_PACKETS, traceroute } from './contract.ts';
 import { description } from './describe.ts';
 import { FULL_TTL } from './result-fields.ts';
@@ -68,6 +68,48 @@ describe('rounds of a traceroute', () => {
 
     expect({ result: outcome.result, code: outcome.error?.code ?? null }).toEqual({ result, code });
     expect(outcome.reached).toBe(true);
+  });
+
+  const noRoute = Object.assign(new Error('no'), { code: 'ENETUNREACH' });
+  const unsent = (): never => {
+    throw noRoute;
+  };
+
+  it.each([
+    ['its kernel refuses to send', unsent],
+    ['its next hop does not answer', (sent: FakeSent) => [unreachable(sent, 1, FAKE_SOURCES[4])]],
+  ] as const)('lose no packets that do not leave the probe for some rounds because %s', async (_why, away) => {
+    let toTarget = 0;
+    const { outcome } = await traceOver(
+      path(3, (sent) => {
+        if (sent.packet.length >= 200) return undefined;
+        if (sent.ttl === 3) toTarget += 1;
+        return toTarget > 4 && toTarget < 9 ? away(sent) : undefined;
+      }),
+      { rounds: 12 },
+    );
+
+    expect(outcome).toMatchObject({ result: 'success', rounds: 12 });
+    expect(outcome.roundsLeftOut).toBeGreaterThanOrEqual(4);
+    expect(outcome.hops?.map(({ ip, stats, icmp }) => [ip, stats?.loss, icmp])).toEqual([
+      [router(1), 0, null],
+      [router(2), 0, null],
+      [TARGET, 0, null],
+    ]);
+  });
+
+  it('are an error of a probe whose kernel ceases to send, with what they measured', async () => {
+    let toTarget = 0;
+    const { outcome } = await traceOver(
+      path(3, (sent) => {
+        if (sent.ttl === 3) toTarget += 1;
+        return toTarget > 4 && sent.packet.length < 200 ? unsent() : undefined;
+      }),
+      { rounds: 12 },
+    );
+
+    expect(outcome).toMatchObject({ result: 'error', error: { code: 'network_unreachable', source: 'probe' } });
+    expect(outcome.hops?.map(({ ip }) => ip)).toEqual([router(1), router(2), TARGET]);
   });
 
   it('are no error of a probe whose next hop answers again', async () => {

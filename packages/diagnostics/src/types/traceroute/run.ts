@@ -8,8 +8,7 @@ import type { PacketSockets } from '../../sockets/packet-socket.ts';
 import { portOf, refusedPort, type traceroute } from './contract.ts';
 import { demoteFilters } from './probing/answer-kind.ts';
 import { fitHops } from './hops/fit-hops.ts';
-import { viewFlows, type TraceLimits } from './probing/flow-view.ts';
-import { viewRounds } from './probing/rounds/view-rounds.ts';
+import type { TraceLimits } from './probing/flow-view.ts';
 import { hopNames } from './hops/hop-names.ts';
 import { fullTtlOf, shownPath, type HopFormat } from './hops/hops.ts';
 import { mtuSearch } from './mtu/mtu-search.ts';
@@ -20,6 +19,8 @@ import { ECHO_REQUESTS, foreignRefuser, isFilter } from './probing/port-filter.t
 import { joinTraces } from './probing/other-traces.ts';
 import type { ProbeLoopPlan } from './probing/plan.ts';
 import type { Trace } from './probing/trace-state.ts';
+import { hasSentNothing } from './probing/own/unsent-packets.ts';
+import { viewsOf } from './probing/rounds/views-of.ts';
 import { furthest } from './hops/stop-reason.ts';
 import { NAMES_MS, planOf, RESERVE_MS, traceWithMtu } from './trace-with-mtu.ts';
 import { traceOptions, type TraceOptions } from './trace-options.ts';
@@ -62,7 +63,7 @@ export async function runTraceroute(asked: TracerouteParams, context: Context): 
     const showPartial = partialsOf(target, params.options, names, format, context);
     const trace = await traceWithMtu(plan, params.options, { mtu, others, showPartial, openMore }, context);
     // The kernel sent no packet, so there is no path to describe.
-    if (trace.failure?.phase === 'request') return notStarted(trace.failure, target, protocol);
+    if (hasSentNothing(trace)) return notStarted(trace.failure, target, protocol);
     const room = params.options.mostPackets - trace.packets.length - (mtu.echo()?.sent ?? 0);
     if (room >= ECHO_REQUESTS) await demoteFilter(trace, plan, target, packets, context);
     showPartial(trace);
@@ -172,10 +173,7 @@ async function demoteFilter(
   const asked = isFilter(refuser, target, packets, { tag: attribution.payloadTag, dscp }, signal);
   if (!(await asked.catch(() => false))) return;
   demoteFilters(refuser.address, plan.destination, trace.packets);
-  trace.views =
-    trace.rounds === undefined
-      ? viewFlows(trace.packets, plan.flows.length, plan, new Set())
-      : [viewRounds(trace.packets, plan)];
+  trace.views = viewsOf(trace, plan);
 }
 
 function refusedByPolicy(message: string): Failure {

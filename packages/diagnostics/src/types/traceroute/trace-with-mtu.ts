@@ -12,13 +12,15 @@ import { searchPaths } from './multipath/search.ts';
 import { MAX_SPACED_PACKETS, msAfter, TRACE_MS } from './options/spaced-results.ts';
 import type { OpenFlows, openFlows } from './probing/open-flows.ts';
 import type { joinTraces } from './probing/other-traces.ts';
-import { noteNewAddress, noteUnsent, type OwnAddress } from './probing/own-address.ts';
+import { noteNewAddress, type OwnAddress } from './probing/own/own-address.ts';
 import { ECHO_REQUESTS } from './probing/port-filter.ts';
 import { runProbeLoop } from './probing/probe-loop.ts';
 import type { ProbeLoopFlow, ProbeLoopPlan } from './probing/plan.ts';
+import { viewsOf } from './probing/rounds/views-of.ts';
 import { ROUND_MS, runRounds } from './probing/rounds/rounds.ts';
 import type { Trace } from './probing/trace-state.ts';
 import { dropLeftOut, type TracePacket } from './probing/trace.ts';
+import { noteUnsent } from './probing/own/unsent-packets.ts';
 import { MAX_WAIT_MS } from './probing/waits.ts';
 
 /** Longest wait for PTR lookups after the trace. */
@@ -127,16 +129,19 @@ export async function traceWithMtu(
   await noteNewAddress(trace, plan, signal);
   noteUnsent(trace, plan);
   const leftOut = dropLeftOut(trace.packets);
+  if (leftOut.some(({ isUnsent }) => isUnsent)) trace.views = viewsOf(trace, plan);
   if (rounds !== undefined) trace.roundsLeftOut = roundsLeftOut(leftOut, rounds, trace);
   return trace;
 }
 
 /**
- * Number of rounds that were affected by a stall of the probe: their packets were sent or awaited during it, or not
- * sent because of it.
+ * Number of rounds that were affected by a stall of the probe, or whose packets did not leave it: their packets were sent
+ * or awaited during it, or not sent because of it.
  */
 function roundsLeftOut(leftOut: readonly TracePacket[], asked: number, { rounds = 1, isLate }: Trace): number {
   const missed = isLate === true ? Array.from({ length: asked - rounds }, (_, index) => rounds + 1 + index) : [];
-  return new Set([...leftOut.flatMap(({ isDoubtful, round = 1 }) => (isDoubtful === true ? [round] : [])), ...missed])
-    .size;
+  return new Set([
+    ...leftOut.flatMap(({ isDoubtful, isUnsent, round = 1 }) => (isDoubtful || isUnsent ? [round] : [])),
+    ...missed,
+  ]).size;
 }

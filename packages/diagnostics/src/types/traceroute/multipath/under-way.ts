@@ -1,6 +1,6 @@
 import type { ProbeClock } from '../../../sockets/clock/probe-clock.ts';
 import { STALL_MS, type ProbeLoopFlow, type ProbeLoopPlan } from '../probing/plan.ts';
-import { isAwaited, type TracePacket } from '../probing/trace.ts';
+import { isAwaited, refuse, type TracePacket } from '../probing/trace.ts';
 import { patienceMs } from '../probing/waits.ts';
 import type { Ask } from './survey.ts';
 
@@ -31,8 +31,7 @@ export function sendAsk(
       packet.awaitedMs = clock.now();
       onSent(packet);
     },
-    // A packet that the kernel refuses counts as lost.
-    () => void (packet.isGivenUp = true),
+    (error: unknown) => refuse(packet, error),
   );
 }
 

@@ -49,8 +49,9 @@ export const roundResults = {
     minimum: 1,
     maximum: MAX_ROUNDS,
     description:
-      'Rounds in which the probe stood still (`stalled`): their packets without an answer count neither as sent nor as lost. Rounds ' +
-      'that were not sent in time for that reason are included.',
+      'Rounds in which the probe stood still (`stalled`), or its packets did not leave it (its next hop did not answer, or it had no route) ' +
+      'and later ones were answered: their packets without an answer count neither as sent nor as lost. Rounds that were not sent in ' +
+      'time because it stood still are included.',
   }),
   roundsEnded: Type.Enum(['stream_closed'], {
     description: 'Why fewer rounds than requested were sent: no client followed the check any more (`endWithStream`).',

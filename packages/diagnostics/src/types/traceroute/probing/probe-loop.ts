@@ -4,7 +4,6 @@ import { readFirstTimer } from '@vantage/timers';
 import { leastRestMs, onceCaughtUp, probeClock } from '../../../sockets/clock/probe-clock.ts';
 import { interrupted, lostFailure, STOOD_STILL } from '../../../sockets/provide-packets.ts';
 import type { ReceivedPacket } from '../../../sockets/packet-socket.ts';
-import { unsentFailure } from '../../../sockets/unsent.ts';
 import { takeAnswer } from './answer-kind.ts';
 import { awaitedOf, viewFlows, type FlowView, type Wanted } from './flow-view.ts';
 import { BURST, STALL_MS, WINDOW, type ProbeLoopPlan } from './plan.ts';
@@ -19,7 +18,7 @@ import {
   type LoopState,
   type Trace,
 } from './trace-state.ts';
-import { doubtAwaited, giveUp, isAwaited, leaveOutAwaited, type TracePacket } from './trace.ts';
+import { doubtAwaited, giveUp, isAwaited, leaveOutAwaited, refuse, type TracePacket } from './trace.ts';
 
 /**
  * Sends packets with growing TTLs, a window of them at a time, until the path is known up to the target, its end, a
@@ -168,10 +167,9 @@ class ProbeLoop {
         if (packet.answer !== null && !this.isOver) this.onChange(trace);
       },
       (error: unknown) => {
-        // If the kernel refuses a packet after others were answered, it is lost; before any answer, the refusal ends
-        // the trace.
-        packet.isGivenUp = true;
-        if (packets.every(({ answer }) => answer === null)) this.fail(unsentFailure(error));
+        refuse(packet, error);
+        // Before any answer, the refusal ends the trace.
+        if (packets.every(({ answer }) => answer === null)) this.fail(packet.unsent!);
       },
     );
   }

@@ -1,4 +1,7 @@
+import type { Failure } from '@vantage/contract';
+
 import type { Clock } from '../../../sockets/packet-socket.ts';
+import { unsentFailure } from '../../../sockets/unsent.ts';
 import type { IcmpError } from '../../../sockets/wire/icmp.ts';
 import type { RewrittenField } from '../reply-fields.ts';
 import { FULL_TTL } from '../result-fields.ts';
@@ -23,9 +26,14 @@ export interface TracePacket {
    */
   isDoubtful?: boolean;
   /**
-   * True for a packet that does not count: a stall may have hidden its answer, or the trace ended while it was awaited.
+   * True for a packet that does not count: a stall may have hidden its answer, the trace ended while it was awaited, or
+   * it may not have left the probe.
    */
   isLeftOut?: boolean;
+  /** Why the kernel refused to send it. */
+  unsent?: Failure;
+  /** True if it is left out because packets did not leave the probe at that time. */
+  isUnsent?: boolean;
   /** Round of a packet of `runRounds`, from 2 on; absent in the trace, which is the first round. */
   readonly round?: number;
   /** Number of answers after the first that count (`takeAnswer`). */
@@ -59,6 +67,12 @@ export function isAwaited({ answer, isGivenUp, isLeftOut }: TracePacket): boolea
 export function giveUp(packet: TracePacket): void {
   if (packet.isDoubtful === true) packet.isLeftOut = true;
   else packet.isGivenUp = true;
+}
+
+/** Ends the wait for an answer to a packet that the kernel refused to send. */
+export function refuse(packet: TracePacket, error: unknown): void {
+  packet.isGivenUp = true;
+  packet.unsent = unsentFailure(error);
 }
 
 /** Notes that the probe may have missed answers: it stalled, or its packet process ended. */

@@ -11,7 +11,7 @@ import type { ProbeLoopPlan } from '../plan.ts';
 import { DuePackets } from './due-packets.ts';
 import { ROUND_MS } from './round-schedule.ts';
 import type { Trace } from '../trace-state.ts';
-import { doubtAwaited, giveUp, isAwaited, leaveOutAwaited, type TracePacket } from '../trace.ts';
+import { doubtAwaited, giveUp, isAwaited, leaveOutAwaited, refuse, type TracePacket } from '../trace.ts';
 import { waitMs } from '../waits.ts';
 
 export { ROUND_MS } from './round-schedule.ts';
@@ -180,8 +180,7 @@ class Rounds {
         packet.awaitedMs = this.clock.now();
         if (packet.answer !== null && !this.isOver) this.onChange(this.trace);
       },
-      // A packet that the kernel refuses counts as lost.
-      () => void (packet.isGivenUp = true),
+      (error: unknown) => refuse(packet, error),
     );
   }
 
