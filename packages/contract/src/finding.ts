@@ -33,6 +33,7 @@ export const findingCodes = {
   dns_unanswered:
     'The server could not be reached, or did not answer the question; this proves nothing about the name.',
   dns_filtered: 'A resolver reports that a filter generated its answer, which proves nothing about the name.',
+  dns_stale: 'A resolver gives an answer that has expired, because it could not refresh it.',
   dns_not_public: 'Answers have no public address of the name.',
   dns_answers_differ: 'Probes got different answers.',
   dnssec_failed: 'DNSSEC validation of the answer fails.',

@@ -4,8 +4,10 @@ import { checkTypes } from './registry.ts';
 
 export {
   classifyAnswer,
+  isDnssecError,
   isFilterError,
   isHeldBack,
+  isStaleError,
   sameName,
   type AnswerKind,
   type ClassifiedAnswer,

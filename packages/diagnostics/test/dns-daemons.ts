@@ -90,7 +90,11 @@ export interface UnboundOptions {
   readonly zones: Readonly<Record<string, string | null>>;
   /** The time by which it validates, `YYYYMMDDHHMMSS`; default: now. */
   readonly now?: string;
+  /** True if it gives expired answers at once and refreshes them afterwards (RFC 8767). */
+  readonly servesExpired?: boolean;
 }
+
+const expiredOptions = ['ede: yes', 'serve-expired: yes', 'serve-expired-client-timeout: 0', 'ede-serve-expired: yes'];
 
 /** A validating resolver by NLnet Labs. */
 export async function startUnbound({
@@ -98,6 +102,7 @@ export async function startUnbound({
   zones,
   ports = {},
   now,
+  servesExpired = false,
 }: UnboundOptions): Promise<NameServerDaemon> {
   return started(['unbound'], Object.keys(zones)[0]!, async (folder, port) => {
     const anchors = Object.entries(zones).flatMap(([zone, key]) =>
@@ -119,6 +124,7 @@ export async function startUnbound({
       'aggressive-nsec: yes',
       ...anchors,
       ...(now === undefined ? [] : [`val-override-date: "${now}"`]),
+      ...(servesExpired ? expiredOptions : []),
     ];
     // The root is included, so that only servers on loopback are queried.
     const served = {

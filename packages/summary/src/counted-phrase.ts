@@ -2,8 +2,9 @@ import type { Partition } from './partition.ts';
 import type { Counted } from './words.ts';
 
 /** Describes the counted probes, as opposed to the others. */
-export function countedPhrase({ counts: { pending, silent, notMeasured } }: Partition): Counted {
+export function countedPhrase({ counts: { down, pending, silent, notMeasured } }: Partition): Counted {
   const isPart = pending + silent + notMeasured > 0;
-  if (silent > 0) return { did: 'got an answer', isPart };
+  // What counts as down may be silence, too.
+  if (silent > 0) return { did: down > 0 ? 'can tell' : 'got an answer', isPart };
   return { did: pending > 0 ? 'has measured' : 'could measure', isPart };
 }

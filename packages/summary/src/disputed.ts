@@ -1,4 +1,5 @@
 import { answerKindOf, classifiedAnswer } from './dns-answer.ts';
+import { isStale } from './extended-errors.ts';
 import type { ProbeResult, SparseResultOf } from './probe-result.ts';
 import { familyOfRedirect, redirectedTo } from './redirected.ts';
 
@@ -20,11 +21,18 @@ export function saidReason(reason: string, isTrace: boolean): string {
 }
 
 function hasOtherAnswer(result: SparseResultOf<'dns'>, other: SparseResultOf<'dns'>): boolean {
-  if (answerKindOf(result) !== 'nxdomain') return false;
+  if (answerKindOf(result) !== 'nxdomain' || isStale(other)) return false;
+  // What is proved not to exist is not disputed by an answer without proof.
+  if (isValidated(result) && !isValidated(other)) return false;
   const kind = answerKindOf(other);
   // An alias alone does not show whether its target name exists.
   const isOfAlias = kind === 'alias' && classifiedAnswer(result)?.canonicalName === null;
   return kind === 'answer' || kind === 'nodata' || isOfAlias;
+}
+
+/** True if the resolver says that it validated the answer by DNSSEC. */
+export function isValidated({ dnssec }: SparseResultOf<'dns'>): boolean {
+  return dnssec?.verdict === 'validated';
 }
 
 /** True if, by the first result, a name or its address of a family does not exist, and the other result has it. */

@@ -7,39 +7,35 @@ import {
   type ClassifiedAnswer,
 } from '@vantage/diagnostics/contract';
 
+import { areForged, extendedErrorsOf, extendedErrorText } from './extended-errors.ts';
 import type { SparseResultOf } from './probe-result.ts';
-import { shown, unique } from './words.ts';
+import { unique } from './words.ts';
 
 type Dns = SparseResultOf<'dns'>;
 
 /**
  * Answer kind of a result, with its canonical name and referral. Classifies the response if the agent did not report
- * the kind; undefined without a response.
+ * the kind; undefined without a response. Records that a filter made count as `filtered`, too.
  */
 export function classifiedAnswer(result: Dns): ClassifiedAnswer | undefined {
   const { answerKind: kind, canonicalName = null, referral = null } = result;
   const extendedErrors = extendedErrorsOf(result).map(({ code }) => code);
   // Agents of earlier releases do not detect filters.
   if (kind !== undefined) {
-    const isFiltered = isHeldBack(kind, result.rcode ?? '', extendedErrors);
+    const isFiltered = isHeldBack(kind, result.rcode ?? '', extendedErrors) || areForged(kind, result);
     return { kind: isFiltered ? 'filtered' : kind, canonicalName, referral };
   }
   const { rcode, queryName = '', recordType = '', flags = [], answers = [], authority = [] } = result;
   if (rcode === undefined) return undefined;
   const recursionDesired = flags.includes('rd');
-  return classifyAnswer({ queryName, recordType, recursionDesired, rcode, flags, answers, authority, extendedErrors });
-}
-
-function extendedErrorsOf({ edns }: Dns): NonNullable<NonNullable<Dns['edns']>['extendedErrors']> {
-  return edns?.extendedErrors ?? [];
+  const asked = { queryName, recordType, recursionDesired };
+  const classified = classifyAnswer({ ...asked, rcode, flags, answers, authority, extendedErrors });
+  return areForged(classified.kind, result) ? { ...classified, kind: 'filtered' } : classified;
 }
 
 /** Description of a resolver's filter, such as `EDE 17 Filtered`; undefined without one. */
 export function filterOf(result: Dns): string | undefined {
-  const error = extendedErrorsOf(result).find(({ code }) => isFilterError(code));
-  const kind = answerKindOf(result);
-  const isTold = kind === 'filtered' || kind === 'answer';
-  return error === undefined || !isTold ? undefined : `EDE ${error.code} ${shown(error.name, 64)}`;
+  return answerKindOf(result) === 'filtered' ? extendedErrorText(result, isFilterError) : undefined;
 }
 
 export function answerKindOf(result: Dns): AnswerKind | undefined {
@@ -140,59 +136,4 @@ export function dataOf(result: Dns): readonly string[] {
     return type === recordType ? text : `${type} ${text}`;
   });
   return unique(lines);
-}
-
-/** Reason why the name does not resolve; undefined without one, or if the failure code is sufficient. */
-export function dnsReason(result: Dns): string | undefined {
-  const answer = classifiedAnswer(result);
-  const { error } = result;
-  if (answer === undefined) return error?.phase === 'resolve' ? unfound(result) : undefined;
-  const alias = answer.canonicalName === null ? undefined : shown(answer.canonicalName, 120);
-  switch (answer.kind) {
-    case 'referral':
-      return `the server referred to ${zoneText(answer.referral)} and did not answer`;
-    case 'lame':
-      return result.rcode === 'NXDOMAIN'
-        ? 'the server said NXDOMAIN with nothing that proves it'
-        : 'the server sent neither records nor a proof that there are none';
-    case 'filtered':
-      return `the resolver filtered the answer (${filterOf(result) ?? 'RFC 8914'})`;
-    case 'truncated':
-      return error?.code === 'dns_no_answer'
-        ? 'the answer was cut off (TC)'
-        : 'the answer over UDP of the resolver was cut off (TC), and TCP failed';
-    case 'foreign':
-      return 'the answer held only records that were not asked for';
-    case 'loop':
-      return 'its aliases lead in a circle';
-    case 'nxdomain':
-      if (alias !== undefined) return `it is an alias of ${alias}, which does not exist`;
-      // Filters and captive portals may answer NXDOMAIN without an SOA for existing names.
-      return result.authority?.some(({ type }) => type === 'SOA') === false
-        ? 'the answer says that the name does not exist, without the SOA that proves it'
-        : undefined;
-    case 'error':
-      return result.dnssec?.verdict === 'validation_failed' ? 'the answer fails the validation of DNSSEC' : undefined;
-    case 'answer':
-    case 'alias':
-    case 'nodata':
-    case 'malformed':
-    default:
-      return undefined;
-  }
-}
-
-function zoneText(zone: string | null): string {
-  return zone === null || zone === '.' ? 'the root' : shown(zone, 120);
-}
-
-/**
- * The reason if a dns check did not find a server to ask; undefined for a fault of the probe, and for other types,
- * whose results have no record type.
- */
-function unfound({ recordType, trace, error }: Dns): string | undefined {
-  if (recordType === undefined || error?.source === 'probe') return undefined;
-  return trace === undefined
-    ? 'the address of the resolver could not be found'
-    : 'no address of a name server of the zone could be found';
 }

@@ -14,7 +14,7 @@ import { ofType, type ProbeResult, type SparseResultOf } from './probe-result.ts
 import { reasonsOf } from './reasons.ts';
 import { redirectedHost } from './redirected.ts';
 import { families, findSlower, probesIn, type Pair } from './slower-family.ts';
-import { isUsuallyDifferent } from './types/dns.ts';
+import { isUsuallyDifferent } from './types/dns/dns.ts';
 import { listed, naming, unique } from './words.ts';
 
 type WithOther = SparseResultOf<'ping'>;

@@ -2,7 +2,8 @@ import { failureCodes, type Failure, type FailureCode } from '@vantage/contract'
 
 import { isCutOff } from './cut-off.ts';
 import { saidReason } from './disputed.ts';
-import { dnsReason, isRootSilent, isUnanswered, classifiedAnswer } from './dns-answer.ts';
+import { isRootSilent, isUnanswered, classifiedAnswer } from './dns-answer.ts';
+import { dnsReason } from './dns-reason.ts';
 import { isUnfit, silentTtl } from './unanswered-pings.ts';
 import { listed, shown } from './words.ts';
 import { failsByClock, isDated } from './clock.ts';

@@ -1,6 +1,7 @@
 import type { FailureCode } from '@vantage/contract';
 
 import { answerKindOf } from './dns-answer.ts';
+import { isOfSignatures, isStale } from './extended-errors.ts';
 import type { ProbeResult, SparseResultOf } from './probe-result.ts';
 
 /** True if the name was not resolved, and neither the name nor the probe is the known cause. Not for dns checks. */
@@ -36,20 +37,23 @@ export function withFailedResolver(probeResults: readonly ProbeResult[]): Readon
 /**
  * Results of dns checks whose resolver answers SERVFAIL, or is silent about the name alone; none if they are evidence
  * about the name (`isMajority`). Leaves out traces and failures of signatures, which are about the name, and resolvers
- * that fail for every name, which `isUnanswered` covers.
+ * that fail for every name, which `isUnanswered` covers. An expired answer comes from a resolver that fails, too: it
+ * does not show that others know the name.
  */
 export function withFailingResolver(
   probeResults: readonly ProbeResult<SparseResultOf<'dns'>>[],
 ): ReadonlySet<ProbeResult> {
-  const isFailing = ({ rcode, trace, dnssec, error }: SparseResultOf<'dns'>): boolean => {
-    if (trace !== undefined || dnssec?.verdict === 'validation_failed') return false;
+  const isFailing = (result: SparseResultOf<'dns'>): boolean => {
+    const { rcode, trace, dnssec, error } = result;
+    if (trace !== undefined || dnssec?.verdict === 'validation_failed' || isOfSignatures(result)) return false;
     if (error?.code === 'dns_resolver_failing') return false;
     return error?.code === 'dns_servers_silent' || rcode === 'SERVFAIL';
   };
   const isAnswerless = (result: SparseResultOf<'dns'>): boolean => ['error', undefined].includes(answerKindOf(result));
   const failing = probeResults.filter(({ result }) => isFailing(result) && isAnswerless(result));
-  const known = probeResults.filter(({ result }) => knownKinds.has(answerKindOf(result)));
-  return new Set(isMajority(failing.length, known.length) ? [] : failing);
+  const answered = probeResults.filter(({ result }) => knownKinds.has(answerKindOf(result)));
+  const expired = answered.filter(({ result }) => isStale(result)).length;
+  return new Set(isMajority(failing.length + expired, answered.length - expired) ? [] : failing);
 }
 
 const knownKinds: ReadonlySet<string | undefined> = new Set(['answer', 'alias', 'nodata', 'nxdomain']);

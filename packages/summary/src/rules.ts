@@ -86,7 +86,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   dns_nxdomain_some: degrading(
     ['warning'],
-    '`answerKind` is `nxdomain` for some, and `answer`, `nodata` or `alias` for others.',
+    '`answerKind` is `nxdomain` for some, and `answer`, `nodata` or `alias` for others, whose answer has not expired (`dns_stale`). The text mentions if the resolvers validated the former alone.',
   ),
   dns_empty_some: degrading(['warning'], '`answerKind` is `nodata` or `alias` for some, `answer` for others.'),
   dns_rcode_differs: degrading(
@@ -95,19 +95,23 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   dns_unanswered: rule(
     ['warning', 'info'],
-    '`answerKind` is `referral`, `lame` or `truncated`, or in a trace the addresses of the name servers could not be found, no root server that was asked gave an answer, or the trace ended before it had asked all name servers of the last zone. Without `trace` also every failure without an answer, `foreign`, `malformed`, and `error` with an rcode other than SERVFAIL and YXDOMAIN, `dns_resolver_failing`, or with SERVFAIL or `dns_servers_silent` alone or for fewer than half where others know the name (not `validation_failed`): the resolver was not found, not reached, refused … And the only answer, if it is negative, without a verdict of validation and not of a trace, and two or more probes got none. Does not count; alone it gives the verdict `unknown`. Info if another probe has another result. A referral to the name itself answers the question for its NS records.',
+    '`answerKind` is `referral`, `lame` or `truncated`, or in a trace the addresses of the name servers could not be found, no root server that was asked gave an answer, or the trace ended before it had asked all name servers of the last zone. Without `trace` also every failure without an answer, `foreign`, `malformed`, and `error` with an rcode other than SERVFAIL and YXDOMAIN, `dns_resolver_failing`, or with SERVFAIL or `dns_servers_silent` alone or for fewer than half where others know the name (not `validation_failed`, nor an extended error of DNSSEC; a probe with an expired answer counts as one that fails): the resolver was not found, not reached, refused … And the only answer, if it is negative, without a verdict of validation and not of a trace, and two or more probes got none. Does not count; alone it gives the verdict `unknown`. Info if another probe has another result. A referral to the name itself answers the question for its NS records.',
   ),
   dns_filtered: degrading(
     ['warning'],
-    'The extended DNS errors (`edns.extendedErrors`, RFC 8914) have Forged Answer (4), Blocked (15), Censored (16), Filtered (17) or Prohibited (18), and the answer has records, or would else be NXDOMAIN, NODATA, an alias alone, `lame` or SERVFAIL: `answerKind` is then `filtered`, which does not count, and alone gives the verdict `unknown`. Not REFUSED, which denies the client. One finding for each error.',
+    'The extended DNS errors (`edns.extendedErrors`, RFC 8914) have Forged Answer (4), Blocked (15), Censored (16), Filtered (17) or Prohibited (18), and the answer has records, or would else be NXDOMAIN, NODATA, an alias alone, `lame` or SERVFAIL (`answerKind` is then `filtered`). It does not count, and alone gives the verdict `unknown`. Not REFUSED, which denies the client. One finding for each error.',
+  ),
+  dns_stale: degrading(
+    ['warning'],
+    'The extended DNS errors of an answer have Stale Answer (3) or Stale NXDOMAIN Answer (19). Agents ask a second later again, as some resolvers refresh an answer only after they have given it.',
   ),
   dns_not_public: degrading(
     ['warning', 'info'],
-    'A, AAAA: all addresses of an answer are unspecified, loopback, private, shared, link-local, reserved or for benchmarks (RFC 6890), and no extended error reports a filter. Warning if another probe got other addresses; else info. Also info: all addresses are of DNS64 (64:ff9b::/96), which then make no `dns_empty_some`.',
+    'A, AAAA: all addresses of an answer are unspecified, loopback, private, shared, link-local, reserved or for benchmarks (RFC 6890), and no extended error reports a filter. Warning if another probe got other addresses; else info. Also info: all addresses are of DNS64 (64:ff9b::/96, 64:ff9b:1::/48), which then make no `dns_empty_some`.',
   ),
   dns_answers_differ: rule(
     ['warning', 'info'],
-    'Two or more different sets of answers: only records of the type and the name that was asked for, or the name that its aliases lead to; order, TTL, signatures and the case of names are ignored, and so are answers that were cut and, if there are others, those of filters and without public addresses. Info for A, AAAA, CNAME, HTTPS and SVCB, which depend on the location, and for RRSIG, NSEC and NSEC3, which may be generated per answer; else warning.',
+    'Two or more different sets of answers: only records of the type and the name that was asked for, or the name that its aliases lead to; order, TTL, signatures and the case of names are ignored, and so are answers that were cut and, if there are others, expired ones and those without public addresses. Info for A, AAAA, CNAME, HTTPS and SVCB, which depend on the location, and for RRSIG, NSEC and NSEC3, which may be generated per answer; else warning.',
   ),
   dnssec_failed: degrading(
     ['critical', 'warning'],

@@ -529,11 +529,11 @@ describe('a single answer that the name does not exist', () => {
     const summary = summaryOf('dns', { 'fra-1': dns('NXDOMAIN'), ...each('ber-1 par-1', unheard) });
 
     expect(summary.headline).toBe(
-      'Only one probe got an answer for example.com (A): the name does not exist; 2 probes got none, so that it proves too little.',
+      'Only the resolver of fra-1 says something about example.com (A): the name does not exist; 2 others say nothing, so that it proves too little.',
     );
     expect(lines(summary)).toEqual(['dns_unanswered warning: ber-1 par-1', 'dns_unanswered warning: fra-1']);
     expect(summary.findings[1]!.text).toBe(
-      'Only fra-1 got an answer: the name does not exist. As 2 others got none, it proves too little about the name.',
+      'Only the resolver of fra-1 says something about the name: the name does not exist. As 2 others say nothing about it, that proves too little.',
     );
   });
 });
@@ -839,7 +839,7 @@ describe('the headline', () => {
       summaryOf('dns', each('fra-1 ber-1', failingResolver)),
     ],
     [
-      'example.com does not resolve (A) from the one probe that got an answer: the resolver could not answer (SERVFAIL); one probe got no answer to the question, which proves neither.',
+      'example.com does not resolve (A) from the one probe that can tell: the resolver could not answer (SERVFAIL); one probe got no answer to the question, which proves neither.',
       summaryOf('dns', { 'fra-1': failingResolver, 'par-1': dns('SERVFAIL') }),
     ],
     [
@@ -851,7 +851,7 @@ describe('the headline', () => {
       }),
     ],
     [
-      'Port 53 of example.com is not open from the one probe that got an answer: the port is unreachable; one probe heard nothing back, which proves neither; one probe has not answered yet.',
+      'Port 53 of example.com is not open from the one probe that can tell: the port is unreachable; one probe heard nothing back, which proves neither; one probe has not answered yet.',
       summaryOf('udp', { 'fra-1': udp('closed'), 'ber-1': udp('open|filtered'), 'par-1': pending }),
     ],
     [
@@ -1097,7 +1097,7 @@ describe('the headline', () => {
       summaryOf('ping', { 'fra-1': lost, ...each('ber-1 nyc-1', pending) }),
     ],
     [
-      'Port 53 of example.com is not open from the one probe that got an answer: the port is unreachable; 2 probes heard nothing back, which proves neither.',
+      'Port 53 of example.com is not open from the one probe that can tell: the port is unreachable; 2 probes heard nothing back, which proves neither.',
       summaryOf('udp', { 'fra-1': udp('closed'), ...each('ber-1 nyc-1', udp('open|filtered')) }),
     ],
     ['No probe has measured example.com yet.', summaryOf('ping', each('fra-1 ber-1', pending))],

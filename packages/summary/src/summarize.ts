@@ -29,7 +29,7 @@ import { findOlder } from './traceroute/older.ts';
 import { tracesOf, type Trace } from './traceroute/trace.ts';
 import { findCertificates, groupCertificates } from './types/tls/certificates.ts';
 import { findTls } from './types/tls/tls.ts';
-import { findDns, groupAnswers } from './types/dns.ts';
+import { findDns, groupAnswers } from './types/dns/dns.ts';
 import { findHttp, groupHttp } from './types/http.ts';
 import { findInfo } from './types/info.ts';
 import { findPing } from './types/ping.ts';

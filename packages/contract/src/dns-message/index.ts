@@ -8,6 +8,7 @@ export {
 } from './answer-kind.ts';
 export { isFromNameServer } from './current.ts';
 export type { Edns } from './edns.ts';
+export { isDnssecError, isStaleError } from './extended-errors.ts';
 export { MessageFormatError } from './format-error.ts';
 export { isAnswerTo } from './is-answer-to.ts';
 export { dnsFlags, encodeQuery, readMessage, type Message, type Query } from './message.ts';

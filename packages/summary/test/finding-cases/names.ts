@@ -1,4 +1,5 @@
 import { bad, each, ok, summaryOf } from '../cases.ts';
+import { extended } from '../extended-errors.ts';
 import { redirectOf } from '../redirect.ts';
 import { dns, http, info, ping } from '../results.ts';
 import type { FindingCases } from './case.ts';
@@ -10,16 +11,6 @@ const timed = (timings: Readonly<Record<string, number>>) =>
   http(200, { timings: { dns: 5, connect: 20, tls: 25, firstByte: 30, download: 5, total: 85, ...timings } });
 const verdict = (word: 'validated' | 'not_validated' | 'validation_failed' | 'unknown', more = {}) =>
   dns(['A 192.0.2.1'], { dnssec: { ad: word === 'validated', verdict: word }, ...more });
-/** Fields of a result with an extended DNS error. */
-const extended = (code: number) => ({
-  edns: {
-    version: 0,
-    udpSize: 1232,
-    dnssecOk: false,
-    nsid: null,
-    extendedErrors: [{ code, name: `Error ${code}`, text: '' }],
-  },
-});
 const toCom = [{ name: 'com.', type: 'NS', ttl: 60, data: 'a.gtld-servers.net.' }];
 const none = dns([], { recordType: 'AAAA' });
 const txt = (text: string) => dns([`TXT "${text}"`], { recordType: 'TXT' });
@@ -111,6 +102,14 @@ export const nameCases: FindingCases = {
           'fra-1': dns('NXDOMAIN', { answerKind: 'nxdomain', canonicalName: 'gone.example.' }),
           'ber-1': dns(['CNAME gone.example.'], { answerKind: 'alias', canonicalName: 'gone.example.' }),
         }),
+      ],
+      [
+        'the other got an answer that has expired',
+        summaryOf('dns', { 'fra-1': dns('NXDOMAIN'), 'ber-1': dns(['A 192.0.2.1'], extended(3)) }),
+      ],
+      [
+        'the other got records of a filter',
+        summaryOf('dns', { 'fra-1': dns('NXDOMAIN'), 'ber-1': dns(['A 0.0.0.0'], extended(15)) }),
       ],
       [
         'one has no records of the type, which says that the name exists',
@@ -208,6 +207,16 @@ export const nameCases: FindingCases = {
       ['no server of the zone can be reached', summaryOf('dns', { 'fra-1': dns('SERVFAIL', extended(22)) })],
     ],
   },
+  dns_stale: {
+    present: [
+      ['an expired answer', summaryOf('dns', { 'fra-1': dns(['A 192.0.2.1'], extended(3)) })],
+      ['an expired denial', summaryOf('dns', { 'fra-1': dns('NXDOMAIN', extended(19)) })],
+    ],
+    absent: [
+      ['a failure', summaryOf('dns', { 'fra-1': dns('SERVFAIL', extended(3)) })],
+      ['an error of another kind', summaryOf('dns', { 'fra-1': dns(['A 192.0.2.1'], extended(0)) })],
+    ],
+  },
   dns_not_public: {
     present: [
       ['the address of a block list', summaryOf('dns', { 'fra-1': dns(['A 0.0.0.0']), 'ber-1': dns(['A 192.0.2.1']) })],
@@ -259,6 +268,10 @@ export const nameCases: FindingCases = {
       [
         'one got that of a block list',
         summaryOf('dns', { 'fra-1': dns(['A 0.0.0.0']), 'ber-1': dns(['A 192.0.2.1']) }),
+      ],
+      [
+        'one got those of before, which have expired',
+        summaryOf('dns', { 'fra-1': { ...txt('a'), ...extended(3) }, 'ber-1': txt('b') }),
       ],
       [
         'one got that of a filter that says so',

@@ -17,6 +17,8 @@ export interface Dug {
   readonly answers: readonly DugRecord[];
   readonly authority: readonly DugRecord[];
   readonly additional: readonly DugRecord[];
+  /** Codes of the extended errors (RFC 8914). */
+  readonly extendedErrors: readonly number[];
   /** Bytes of the message. */
   readonly size: number;
   readonly queryMs: number;
@@ -59,6 +61,7 @@ function readAnswer(text: string): Dug {
     answers: sections.get('ANSWER') ?? [],
     authority: sections.get('AUTHORITY') ?? [],
     additional: sections.get('ADDITIONAL') ?? [],
+    extendedErrors: [...text.matchAll(/^; EDE: (\d+)/gm)].map(([, code]) => Number(code)),
     size: Number(/^;; MSG SIZE {2}rcvd: (\d+)$/m.exec(text)?.[1]),
     queryMs: Number(/^;; Query time: (\d+) usec$/m.exec(text)?.[1]) / 1_000,
   };

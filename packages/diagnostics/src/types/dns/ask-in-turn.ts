@@ -3,6 +3,7 @@ import type { Failure } from '@vantage/contract';
 
 import { timedOut } from '../../shared/classify-error.ts';
 import { classifyMessage } from './answer-fields.ts';
+import { askFresh } from './ask-fresh.ts';
 import { ask, type AskedResolver, type AskOptions } from './ask.ts';
 import type { Concluding } from './outcome.ts';
 import { prepareQuery, type Answer, type NameServer, type PreparedQuery } from './transport/exchange.ts';
@@ -27,7 +28,7 @@ export async function askInTurn(
   for (const server of servers) {
     if (signal.aborted) break;
     const isLast = server === servers.at(-1);
-    const asked = await ask(server, prepared, isLast ? { ...options, streamMs: undefined } : options, signal);
+    const asked = await askFresh(server, prepared, isLast ? { ...options, streamMs: undefined } : options, signal);
     if (isSilent(asked)) silent.push(server);
     const validation = await checkValidation(asked, prepared, options, uncheckedMs, signal);
     const failure = validation === 'broken' ? resolverFailing(BROKEN_VALIDATION) : asked.failure;

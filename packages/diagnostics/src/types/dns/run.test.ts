@@ -183,6 +183,26 @@ describe('a dns check', () => {
     });
   });
 
+  it.each([
+    ['a current one', [[3], []], []],
+    ['another expired one', [[3], [3]], [3]],
+    ['a failure', [[3], 2], [3]],
+  ] as const)('asks again at an expired answer, and gets %s', async (_what, given, expected) => {
+    let asked = 0;
+    const server = await listen((query) => {
+      const next = given[Math.min(asked++, 1)]!;
+      if (next === 2) return [respond(query, { rcode: 2 })];
+      const additional = [optRecord(next.flatMap((code) => [0, 15, 0, 2, ...u16(code)]))];
+      return [respond(query, { answers: [addressRecord('www.example.com', '192.0.2.1')], additional })];
+    });
+
+    const outcome = await runDns(params(), ownResolver(server));
+
+    expect(outcome).toMatchObject({ result: 'success', resolvedIp: '192.0.2.1' });
+    expect(outcome.edns?.extendedErrors.map(({ code }) => code)).toEqual(expected);
+    expect(asked).toBe(2);
+  });
+
   it('says nothing of validation where SERVFAIL stays', async () => {
     const server = await listen((query) => [respond(query, { rcode: 2 })]);
 

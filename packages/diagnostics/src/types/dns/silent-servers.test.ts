@@ -1,15 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { afterAll, describe, expect } from '@jest/globals';
 import { packagesMissing } from '@vantage/test-support/debian-packages';
 import { dig, digMissing } from '@vantage/test-support/dns/dig';
 import { startKnot } from '@vantage/test-support/dns/knot';
 import { testContext } from '@vantage/test-support/context';
 import { startDnsServer } from '@vantage/test-support/dns/server';
-import { FLAGS, respond, wireName, type WireQuery } from '@vantage/test-support/dns/wire';
+import { addressRecord, FLAGS, respond, wireName, type WireQuery } from '@vantage/test-support/dns/wire';
 import { itNeeding } from '@vantage/test-support/needs';
 
-import { startUnbound } from '../../../test/dns-daemons.ts';
+import { startUnbound, type UnboundOptions } from '../../../test/dns-daemons.ts';
 import { signZone } from '../../../test/dns-signed-by-hand.ts';
 import { patientWaits } from '../../../test/patient-waits.ts';
+import type { Outcome } from '../../diagnostic.ts';
 import type { Failure } from '@vantage/contract';
 import type { dns } from './contract.ts';
 import { runDns } from './run.ts';
@@ -40,6 +43,8 @@ const SOA = {
 
 function answer(query: WireQuery): readonly Uint8Array[] {
   if (query.name.endsWith('silent.example.')) return [];
+  if (query.name === 'short.example.')
+    return [respond(query, { flags: FLAGS.aa, answers: [{ ...addressRecord(query.name, '192.0.2.1'), ttl: 1 }] })];
   if (query.name !== 'example.') return [respond(query, { flags: FLAGS.aa, rcode: 3, authority: [SOA] })];
   const isSoa = query.type === SOA.type;
   return [respond(query, { flags: FLAGS.aa, ...(isSoa ? { answers: [SOA] } : { authority: [SOA] }) })];
@@ -48,26 +53,32 @@ function answer(query: WireQuery): readonly Uint8Array[] {
 /**
  * An unbound whose server of `example.` does not answer about `silent.example.`, and after `goAway` answers nothing.
  */
-async function startUnsigned(): Promise<{ readonly port: number; readonly goAway: () => void }> {
+async function startUnsigned(
+  options: Pick<UnboundOptions, 'servesExpired'> = {},
+): Promise<{ readonly port: number; readonly goAway: () => void }> {
   let isAway = false;
   const authority = await startDnsServer((query) => (isAway ? [] : answer(query)));
   stops.push(() => authority.close());
-  const { port } = await started(startUnbound({ authorityPort: authority.port, zones: { 'example.': null } }));
+  const unbound = { authorityPort: authority.port, zones: { 'example.': null }, ...options };
+  const { port } = await started(startUnbound(unbound));
   return { port, goAway: () => void (isAway = true) };
 }
 
 /** Failure of a dns check of the name over the unbound at this port; null if it has none. */
 async function failureAt(host: string, port: number): Promise<Failure | null> {
+  return (await outcomeAt(host, port)).error;
+}
+
+async function outcomeAt(host: string, port: number): Promise<Outcome<typeof dns>> {
   const flags = { dnssecOk: false, checkingDisabled: false, recursionDesired: true, nsid: false, trace: false };
   // Unbound tries silent servers for longer than this.
   const waits = { ...patientWaits, oneMs: [1_500], uncheckedMs: 20_000 };
-  const outcome = await runDns(
+  return runDns(
     { host, recordType: 'A', options: { transport: 'udp', ...flags } },
     testContext<typeof dns>({ resolvers: [`127.0.0.1:${port}`] }),
     undefined,
     waits,
   );
-  return outcome.error;
 }
 
 describe('a resolver (unbound)', () => {
@@ -85,6 +96,20 @@ describe('a resolver (unbound)', () => {
     goAway();
 
     expect(await failureAt('b.silent.example', port)).toMatchObject({ code: 'timed_out' });
+  });
+
+  itWithUnbound('that gives expired answers at once does so only while the name servers are silent', async () => {
+    const { port, goAway } = await startUnsigned({ servesExpired: true });
+    const errorsOfDig = async (): Promise<unknown> => (await dig(port, [['short.example', 'A']]))[0]?.extendedErrors;
+    const codesOf = async (): Promise<unknown> =>
+      (await outcomeAt('short.example', port)).edns?.extendedErrors.map(({ code }) => code);
+    await dig(port, [['short.example', 'A']]);
+    await sleep(2_100);
+    const answered = await codesOf();
+    goAway();
+    await sleep(2_100);
+
+    expect([answered, await codesOf(), await errorsOfDig()]).toEqual([[], [3], [3]]);
   });
 
   /** A name for each first letter, so that no cached NSEC record covers all made-up names. */

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { uncachedTopLevelDomain } from '@vantage/contract/dns-message';
+import { isDnssecError, uncachedTopLevelDomain } from '@vantage/contract/dns-message';
 
 import { ask, type AskedResolver, type AskOptions } from './ask.ts';
 import { prepareQuery, type Answer, type NameServer, type PreparedQuery } from './transport/exchange.ts';
@@ -8,12 +8,6 @@ import { prepareQuery, type Answer, type NameServer, type PreparedQuery } from '
 const NOERROR = 0;
 const SERVFAIL = 2;
 const NXDOMAIN = 3;
-
-/**
- * The extended errors about DNSSEC: algorithms, keys, signatures, and NSEC or NSEC3 records (RFC 8914 section 4 and the
- * registry).
- */
-const dnssecErrors: ReadonlySet<number> = new Set([1, 2, 5, 6, 7, 8, 9, 10, 11, 12, 25, 27]);
 
 /**
  * Extended errors that name another cause of SERVFAIL: Forged Answer, Not Ready, Blocked, Censored, Filtered,
@@ -147,7 +141,7 @@ function codesOf({ message }: Answer): readonly number[] {
 }
 
 function namesDnssec(answer: Answer): boolean {
-  return codesOf(answer).some((code) => dnssecErrors.has(code));
+  return codesOf(answer).some(isDnssecError);
 }
 
 function namesAnotherCause(answer: Answer): boolean {

@@ -1,6 +1,7 @@
 import type { AnswerKind } from '@vantage/diagnostics/contract';
 
 import { answerKindOf, dataOf } from '../../dns-answer.ts';
+import { isStale } from '../../extended-errors.ts';
 import type { SparseResultOf } from '../../probe-result.ts';
 import { differentSet, differentValue, type DifferenceDraft } from '../difference.ts';
 import { timeDifference } from './http.ts';
@@ -24,14 +25,26 @@ export function dnsDifferences(a: SparseResultOf<'dns'>, b: SparseResultOf<'dns'
   const codes = differentValue({ ...kind, name: 'rcode' }, a.rcode, b.rcode);
   const kinds = differentValue({ ...kind, name: 'answerKind' }, answerKindOf(a), answerKindOf(b));
   const isWhole = a.truncated !== true && b.truncated !== true;
+  const ages = differentValue({ ...kind, name: 'stale' }, ageOf(a), ageOf(b));
   // A server that fails or refuses does not deny records.
   const isToldOf = [a, b].every((one) => !recordless.has(answerKindOf(one)));
   const records = isToldOf
-    ? differentSet({ subject: 'answers', label: 'records', isCertain: isWhole }, dataOf(a), dataOf(b))
+    ? differentSet(
+        { subject: 'answers', label: 'records', isCertain: isWhole && !isStale(a) && !isStale(b) },
+        dataOf(a),
+        dataOf(b),
+      )
     : [];
   const what = codes.length > 0 ? codes : kinds;
   const validation = differentValue({ ...kind, name: 'dnssec', label: 'DNSSEC' }, validationOf(a), validationOf(b));
-  return [...what, ...records, ...validation, ...timeDifference('query', 'query', a.timings?.query, b.timings?.query)];
+  const query = timeDifference('query', 'query', a.timings?.query, b.timings?.query);
+  return [...what, ...ages, ...records, ...validation, ...query];
+}
+
+/** Undefined for a result without an answer about the name. */
+function ageOf(result: SparseResultOf<'dns'>): string | undefined {
+  if (recordless.has(answerKindOf(result))) return undefined;
+  return isStale(result) ? 'expired' : 'not expired';
 }
 
 function validationOf({ dnssec }: SparseResultOf<'dns'>): string | undefined {

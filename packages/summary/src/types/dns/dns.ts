@@ -1,14 +1,20 @@
 import type { SummaryGroup } from '@vantage/contract';
 import type { AnswerKind } from '@vantage/diagnostics/contract';
 
-import { buildFinding, type FindingDraft } from '../finding.ts';
-import { groupsOf } from '../groups.ts';
-import { reasonOf } from '../reasons.ts';
-import { groupBy, type ProbeResult, type SparseResultOf } from '../probe-result.ts';
-import type { Partition } from '../partition.ts';
-import { naming, shown, shownApart, tally } from '../words.ts';
-import { dataOf, dnsReason, filterOf, answerKindOf, classifiedAnswer } from '../dns-answer.ts';
+import { buildFinding, type FindingDraft } from '../../finding.ts';
+import { groupsOf } from '../../groups.ts';
+import { reasonOf } from '../../reasons.ts';
+import { groupBy, type ProbeResult, type SparseResultOf } from '../../probe-result.ts';
+import type { Partition } from '../../partition.ts';
+import { naming, shown, shownApart, tally } from '../../words.ts';
+import { isValidated } from '../../disputed.ts';
+import { dataOf, filterOf, answerKindOf, classifiedAnswer } from '../../dns-answer.ts';
+import { dnsReason } from '../../dns-reason.ts';
+import { isStale } from '../../extended-errors.ts';
+import { findDnssec } from './dnssec.ts';
 import { findNotPublic, isTranslated, isWithoutPublic } from './not-public.ts';
+import { resolversSay } from './resolvers-text.ts';
+import { findStale } from './stale.ts';
 
 type DnsResult = ProbeResult<SparseResultOf<'dns'>>;
 
@@ -69,7 +75,8 @@ export function findDns(
     ...findNotPublic(probeResults),
     ...unanswered(probeResults, probeResults.filter(isSilent), lone),
     ...answers(probeResults),
-    ...dnssec(probeResults),
+    ...findStale(probeResults),
+    ...findDnssec(probeResults),
   ];
 }
 
@@ -80,16 +87,10 @@ function rcodes(telling: readonly DnsResult[]): readonly FindingDraft[] {
   const all: FindingDraft[] = [];
   const aliases = missing.filter(({ result }) => classifiedAnswer(result)?.canonicalName !== null);
   // An alias alone does not show whether its target name exists.
-  const existing = [...full, ...empty.filter(({ result }) => aliases.length === 0 || answerKindOf(result) !== 'alias')];
-  if (missing.length > 0 && existing.length > 0) {
-    const ofAlias =
-      aliases.length < missing.length
-        ? 'The name, or that to which its aliases lead,'
-        : 'The name that its aliases lead to';
-    const what = aliases.length === 0 ? 'The name' : ofAlias;
-    const text = `${what} does not exist (NXDOMAIN) for ${naming(missing)}, and exists for ${naming(existing)}.`;
-    all.push(buildFinding('dns_nxdomain_some', 'warning', missing, text, 'the name does not exist for all'));
-  }
+  const named = [...full, ...empty.filter(({ result }) => aliases.length === 0 || answerKindOf(result) !== 'alias')];
+  // An expired answer says what the name was.
+  const existing = named.filter(({ result }) => !isStale(result));
+  if (missing.length > 0 && existing.length > 0) all.push(nxdomainSome(missing, aliases.length, existing));
   const ofName = full.filter((probeResult) => !isTranslated(probeResult));
   if (empty.length > 0 && ofName.length > 0) {
     const text = `${naming(empty)} got no records of this type, where ${naming(ofName)} got some.`;
@@ -106,12 +107,25 @@ function rcodes(telling: readonly DnsResult[]): readonly FindingDraft[] {
   return all;
 }
 
+function nxdomainSome(missing: readonly DnsResult[], aliases: number, existing: readonly DnsResult[]): FindingDraft {
+  const ofAlias =
+    aliases < missing.length ? 'The name, or that to which its aliases lead,' : 'The name that its aliases lead to';
+  const what = aliases === 0 ? 'The name' : ofAlias;
+  const proved = missing.filter(({ result }) => isValidated(result));
+  const isProved = proved.length > 0 && !existing.some(({ result }) => isValidated(result));
+  const other = isProved
+    ? `. ${resolversSay(proved)} that ${proved.length === 1 ? 'it' : 'they'} validated that; ${naming(existing)} got another answer, which is not ` +
+      'validated: a resolver may have made it, have it from before a change, or ask other name servers.'
+    : `, and exists for ${naming(existing)}.`;
+  const text = `${what} does not exist (NXDOMAIN) for ${naming(missing)}${other}`;
+  return buildFinding('dns_nxdomain_some', 'warning', missing, text, 'the name does not exist for all');
+}
+
 /** Findings about filtered answers, one per explanation of the resolvers. */
 function filtered(probeResults: readonly DnsResult[]): readonly FindingDraft[] {
   return groupBy(probeResults, ({ result }) => filterOf(result)).map(([error, alike]) => {
-    const isMade = alike.some(({ result }) => answerKindOf(result) === 'answer');
-    const whose = alike.length === 1 ? 'The resolver' : 'The resolvers';
-    const text = `${whose} of ${naming(alike)} ${alike.length === 1 ? 'says' : 'say'} that a filter made the answer (${error}): ${
+    const isMade = alike.some(({ result: { answers = [] } }) => answers.length > 0);
+    const text = `${resolversSay(alike)} that a filter made the answer (${error}): ${
       isMade ? 'its records may not be those of the name.' : 'it says nothing about the name.'
     }`;
     return buildFinding('dns_filtered', 'warning', alike, text, 'a resolver filters the answer');
@@ -131,7 +145,7 @@ function unanswered(
     return buildFinding('dns_unanswered', severity, alike, text);
   });
   if (lone === undefined) return found;
-  const text = `Only ${lone.probe} got an answer: ${reasonOf(lone)}. As ${silent.length - 1} others got none, it proves too little about the name.`;
+  const text = `Only the resolver of ${lone.probe} says something about the name: ${reasonOf(lone)}. As ${silent.length - 1} others say nothing about it, that proves too little.`;
   return [...found, buildFinding('dns_unanswered', 'warning', [lone], text)];
 }
 
@@ -140,8 +154,8 @@ function answers(probeResults: readonly DnsResult[]): readonly FindingDraft[] {
   const whole = probeResults.filter(
     (probeResult) => answerClassOf(probeResult) === 'answers' && probeResult.result.truncated !== true,
   );
-  // Answers of filters and without public addresses differ for another reason, which has its own finding.
-  const usual = whole.filter((one) => filterOf(one.result) === undefined && !isWithoutPublic(one));
+  // Expired answers and those without public addresses differ for another reason, which has its own finding.
+  const usual = whole.filter((one) => !isStale(one.result) && !isWithoutPublic(one));
   const compared = usual.length === 0 ? whole : usual;
   const groups = groupBy(compared, (probeResult) => JSON.stringify(answersOf(probeResult)));
   if (groups.length < 2) return [];
@@ -160,30 +174,4 @@ function whyDifferent(type: string, isTrace: boolean): string {
     'Records of this type are the same everywhere as a rule, unless a server makes them up for each client: ' +
     `${isTrace ? '' : 'resolvers may still have those before a change, '}name servers may be out of step, or one of them may be wrong.`
   );
-}
-
-function dnssec(probeResults: readonly DnsResult[]): readonly FindingDraft[] {
-  const of = (word: string): readonly DnsResult[] =>
-    probeResults.filter(({ result }) => result.dnssec?.verdict === word);
-  const [failed, validated, unvalidated] = [of('validation_failed'), of('validated'), of('not_validated')];
-  const all: FindingDraft[] = [];
-  if (failed.length > 0) {
-    const isAll = validated.length + unvalidated.length === 0;
-    const isAnswered = unvalidated.some((probeResult) =>
-      ['answers', 'empty'].includes(answerClassOf(probeResult) ?? ''),
-    );
-    const cause =
-      validated.length === 0
-        ? `Signatures, keys or times of the zone are wrong, or those that it was given${failed.length === 1 ? ', or its clock' : ''}.`
-        : `The resolvers of ${naming(validated)} say that they validated it: the resolver that fails, or the name server that it asked, may be wrong.`;
-    const text = `The answer fails the validation of DNSSEC for the ${failed.length === 1 ? 'resolver' : 'resolvers'} of ${naming(failed)}. ${cause}${
-      isAnswered ? ' Resolvers that do not validate still answer.' : ''
-    }`;
-    all.push(buildFinding('dnssec_failed', isAll ? 'critical' : 'warning', failed, text, 'DNSSEC fails'));
-  }
-  if (validated.length > 0 && unvalidated.length > 0) {
-    const text = `The resolvers of ${naming(validated)} say that they validated the answer, those of ${naming(unvalidated)} do not.`;
-    all.push(buildFinding('dnssec_differs', 'info', unvalidated, text));
-  }
-  return all;
 }

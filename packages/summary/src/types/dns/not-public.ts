@@ -1,7 +1,7 @@
-import { answerKindOf, dataOf, filterOf } from '../dns-answer.ts';
-import { buildFinding, type FindingDraft } from '../finding.ts';
-import type { ProbeResult, SparseResultOf } from '../probe-result.ts';
-import { listed, naming, shown, unique } from '../words.ts';
+import { answerKindOf, dataOf } from '../../dns-answer.ts';
+import { buildFinding, type FindingDraft } from '../../finding.ts';
+import type { ProbeResult, SparseResultOf } from '../../probe-result.ts';
+import { listed, naming, shown, unique } from '../../words.ts';
 
 type DnsResult = ProbeResult<SparseResultOf<'dns'>>;
 
@@ -15,8 +15,8 @@ const IPV4 =
 /** `::`, `::1`, fc00::/7 and fe80::/10 (RFC 6890). */
 const IPV6 = /^(?:::1?$|f[cd][0-9a-f]{2}:|fe[89ab][0-9a-f]:)/i;
 
-/** The prefix of DNS64 for IPv4 addresses (RFC 6052 section 2.1); networks may use others. */
-const TRANSLATED = /^64:ff9b::/i;
+/** The prefixes of DNS64 for IPv4 addresses (RFC 6052 section 2.1, RFC 8215); networks may use others. */
+const TRANSLATED = /^64:ff9b:(?::|1:)/i;
 
 function isNotPublic(address: string): boolean {
   const mapped = address.replace(/^::ffff:(?=\d+\.)/i, '');
@@ -40,9 +40,9 @@ export function isTranslated(probeResult: DnsResult): boolean {
   return addresses.length > 0 && addresses.every((address) => TRANSLATED.test(address));
 }
 
-/** Findings: answers whose addresses are not public, unless the resolver reports a filter, and those of DNS64. */
+/** Findings: answers whose addresses are not public, and those of DNS64. */
 export function findNotPublic(probeResults: readonly DnsResult[]): readonly FindingDraft[] {
-  const own = probeResults.filter((one) => isWithoutPublic(one) && filterOf(one.result) === undefined);
+  const own = probeResults.filter(isWithoutPublic);
   const translated = probeResults.filter(isTranslated);
   return [
     ...(own.length === 0 ? [] : [notPublic(own, probeResults)]),
