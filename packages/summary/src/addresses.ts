@@ -1,12 +1,12 @@
 import type { SummaryGroup } from '@vantage/contract';
 
+import { askedOver, familyOf, isRedirected, lastHost } from './asked.ts';
 import { isCutOff } from './cut-off.ts';
 import { buildFinding, type FindingDraft } from './finding.ts';
 import { groupsOf } from './groups.ts';
 import { groupBy, type ProbeResult, type SparseResultOf } from './probe-result.ts';
 import { redirectedHost } from './redirected.ts';
-import { familyOf, soleFamilyOf } from './scopes.ts';
-import { naming, shownApart, tally, unique } from './words.ts';
+import { naming, shown, shownApart, tally, unique } from './words.ts';
 
 /** The distinct addresses that the result lists, or else the one that the probe measured; undefined without either. */
 function addressesOf(probeResult: ProbeResult): readonly string[] | undefined {
@@ -75,13 +75,16 @@ function byPlace(probeResults: readonly ProbeResult[], groups: readonly SummaryG
 }
 
 function families(probeResults: readonly ProbeResult[]): readonly FindingDraft[] {
-  const six = probeResults.filter((probeResult) => soleFamilyOf(probeResult) === 'IPv6');
-  const four = probeResults.filter((probeResult) => soleFamilyOf(probeResult) === 'IPv4');
-  if (six.length === 0 || four.length === 0) return [];
-  const text = `${naming(four)} used IPv4, ${naming(six)} IPv6: what differs between them may be a matter of the family.`;
-  return [buildFinding('families_differ', 'info', [...four, ...six].toSorted(byProbe), text)];
-}
-
-function byProbe(a: ProbeResult, b: ProbeResult): number {
-  return a.probe < b.probe ? -1 : 1;
+  const hosts = probeResults.some(isRedirected)
+    ? unique(probeResults.flatMap((one) => lastHost(one) ?? []))
+    : [undefined];
+  return hosts.flatMap((host) => {
+    const using = (family: string): readonly ProbeResult[] =>
+      probeResults.filter((probeResult) => askedOver(probeResult, host) === family);
+    const [four, six] = [using('IPv4'), using('IPv6')];
+    if (six.length === 0 || four.length === 0) return [];
+    const at = host === undefined ? '' : ` for ${shown(host, 120)}`;
+    const text = `${naming(four)} used IPv4, ${naming(six)} IPv6${at}: what differs between them may be a matter of the family.`;
+    return [buildFinding('families_differ', 'info', [...four, ...six], text)];
+  });
 }

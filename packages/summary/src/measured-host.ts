@@ -1,8 +1,8 @@
 import type { Check } from '@vantage/contract';
 
+import { familyOf } from './asked.ts';
 import { isCutOff } from './cut-off.ts';
 import type { ProbeResult, SparseResultOf } from './probe-result.ts';
-import { familyOf } from './scopes.ts';
 import { shown, unique } from './words.ts';
 
 /** Types that measure one address of a name; http tries others if one takes no connection. */

@@ -34,11 +34,11 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   down_network: rule(['critical'], 'The same with the network (AS). If country and network both hold, both are found.'),
   down_address: rule(
     ['critical'],
-    'The same with the measured address: one server of several is broken. Not if a probe with an answer tried the address (http: `deadAddresses`).',
+    'The same with the measured address: one server of several is broken. Not if a probe with an answer tried the address (http: `deadAddresses`, and each redirect).',
   ),
   down_family: rule(
     ['critical'],
-    'The same with the address family, unless a failing probe tried both. In a check over both also if one family fails from all probes that measured it, and those that fail measured no other; then there is no other finding `down_…`.',
+    'The same with the address family; not of probes that tried both. Of redirects it is that of the host whose request failed. In a check over both also if one family fails from all probes that measured it, and those that fail measured no other; then there is no other finding `down_…`.',
   ),
   down_one_probe: rule(
     ['warning'],
@@ -62,7 +62,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   families_differ: rule(
     ['info'],
-    'Not dns. Some probes used IPv4, others IPv6, by `resolvedIp`; not probes that measured both.',
+    'Not dns. Some probes used IPv4, others IPv6; not probes that tried both. Of redirects for each host at which one ended.',
   ),
   family_broken: degrading(
     ['warning'],
@@ -204,7 +204,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   address_dead: degrading(
     ['warning', 'info'],
-    'http: `deadAddresses` is not empty, and there was a connection with another address of the name. If other probes got a connection with the address, warning if many probes got none. It is laid to the address if no probe got one and probes of two networks tried.',
+    'http: `deadAddresses` is not empty, and there was a connection with another address of the name. If other probes got a connection with the address and its port, redirects included, warning if many probes got none. It is laid to the address if no probe got one and probes of two networks tried.',
   ),
   http_body_unfinished: degrading(
     ['warning'],

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 
 import { bad, each, lines, summaryOf, textOf } from '../test/cases.ts';
+import { redirectOf } from '../test/redirect.ts';
 import { http, lost, ping } from '../test/results.ts';
 
 const good = ping([120, 121, 122, 120]);
@@ -167,6 +168,32 @@ describe('addresses that failed', () => {
     ],
   ] as const)('%s', (_reason, results, code, expected) => {
     expect(textOf(summaryOf('ping', results), code)).toMatch(expected);
+  });
+
+  it('are not named if they redirected the others (http)', () => {
+    const [url, resolvedIp] = ['http://example.com/', '203.0.113.1'];
+    const redirects = [redirectOf(url, { resolvedIp })];
+    const led = http(200, { url: 'https://b.example/', resolvedIp: '198.51.100.9', redirects });
+    const dead = bad('timed_out', { url, resolvedIp });
+
+    expect(textOf(summaryOf('http', { 'fra-1': dead, 'nyc-1': led }), 'down_one_probe')).toMatch(
+      /country or network\.$/,
+    );
+    expect(textOf(summaryOf('http', { 'fra-1': led, 'nyc-1': dead }), 'down_one_probe')).toMatch(
+      /country or network\.$/,
+    );
+  });
+
+  it('names the host whose family fails, if there are redirects (http)', () => {
+    const [at, to] = ['http://example.com/', 'https://www.example.com/'];
+    const redirects = [redirectOf(at, { location: to })];
+    const dead = bad('timed_out', { url: to, resolvedIp: '203.0.113.7', redirects });
+    const six = http(200, { url: to, resolvedIp: '2001:db8::7', redirects });
+    const summary = summaryOf('http', { ...each('fra-1 nyc-1', dead), ...each('ber-1 lax-1', six) }, { host: at });
+
+    expect(textOf(summary, 'down_family')).toContain(
+      'the 2 probes that used IPv4 for www.example.com and from no other',
+    );
   });
 
   it('are not named if others asked them too, before the one that answers (http)', () => {

@@ -1,8 +1,9 @@
+import { askedOver, everAsked, isRedirected, lastAsked, lastHost } from './asked.ts';
 import { countedPhrase } from './counted-phrase.ts';
 import { findFailingFamily } from './failing-family.ts';
 import { buildFinding, type FindingDraft } from './finding.ts';
 import { reasonsOf } from './reasons.ts';
-import { groupBy, probesOf, type ProbeFacts, type ProbeResult, type SparseResultOf } from './probe-result.ts';
+import { groupBy, probesOf, type ProbeFacts, type ProbeResult } from './probe-result.ts';
 import type { Partition } from './partition.ts';
 import {
   commonPlace,
@@ -40,9 +41,7 @@ export function findScopes(partition: Partition): readonly FindingDraft[] {
       ({ facts }) => `in ${networkName(facts!)}`,
     ),
     ...(shareAddress(down, up) ? [] : scopeOfAddress(down, counted)),
-    ...(down.some(isOfBothFamilies)
-      ? []
-      : scope('down_family', down, counted, soleFamilyOf, (probeResult) => `that used ${familyOf(probeResult)}`)),
+    ...scopeOfFamily(down, counted),
   ];
   const wide = scoped.some(({ code }) => code === 'down_country')
     ? []
@@ -85,45 +84,28 @@ function scope(
   return [buildFinding(code, 'critical', down, text, place)];
 }
 
-export function familyOf({ result }: ProbeResult): 'IPv4' | 'IPv6' | undefined {
-  const { resolvedIp } = result;
-  if (resolvedIp === null || resolvedIp === undefined) return undefined;
-  return resolvedIp.includes(':') ? 'IPv6' : 'IPv4';
-}
-
-/** The family that the probe measured; undefined if it measured both or none. */
-export function soleFamilyOf(probeResult: ProbeResult): 'IPv4' | 'IPv6' | undefined {
-  return measuredAddresses(probeResult).length > 1 ? undefined : familyOf(probeResult);
-}
-
-/** Addresses that the probe measured, of both families if the check asked for both, IPv4 first. */
-function measuredAddresses({ result }: ProbeResult): readonly string[] {
-  const { resolvedIp, otherFamily } = result as SparseResultOf<'ping'>;
-  const addresses = [resolvedIp, otherFamily?.resolvedIp].flatMap((address) => address ?? []);
-  return addresses.toSorted((a, b) => Number(a.includes(':')) - Number(b.includes(':')));
-}
-
-/** The measured addresses and, of http, those that took no connection. */
-function askedAddresses(probeResult: ProbeResult): readonly string[] {
-  const { deadAddresses = [] } = probeResult.result as SparseResultOf<'http'>;
-  return unique([...measuredAddresses(probeResult), ...deadAddresses.map(({ address }) => address)]);
-}
-
-/** True if the probe asked addresses of both families. */
-function isOfBothFamilies(probeResult: ProbeResult): boolean {
-  return unique(askedAddresses(probeResult).map((address) => String(address.includes(':')))).length > 1;
-}
-
-/** True if a failing probe and another one asked the same address, which then does not distinguish them. */
+/**
+ * True if another probe asked an address at which one failed, which then does not distinguish them. Of redirects the
+ * failure is that of the last request, and the others may have asked the address in any.
+ */
 function shareAddress(down: readonly ProbeResult[], up: readonly ProbeResult[]): boolean {
-  const others = new Set(up.flatMap(askedAddresses));
-  return down.flatMap(askedAddresses).some((address) => others.has(address));
+  const others = new Set(up.flatMap(everAsked));
+  return down.flatMap(lastAsked).some((address) => others.has(address));
 }
 
 function scopeOfAddress(down: readonly ProbeResult[], counted: readonly ProbeResult[]): readonly FindingDraft[] {
-  const askedBy = (probeResult: ProbeResult): string => askedAddresses(probeResult).join(' and ');
+  const askedBy = (probeResult: ProbeResult): string => lastAsked(probeResult).join(' and ');
   const keyOf = (probeResult: ProbeResult): string | undefined => askedBy(probeResult) || undefined;
   return scope('down_address', down, counted, keyOf, (probeResult) => `that asked ${askedBy(probeResult)}`);
+}
+
+/** Of redirects, compares the families over which the probes asked the host at which all of `down` failed. */
+function scopeOfFamily(down: readonly ProbeResult[], counted: readonly ProbeResult[]): readonly FindingDraft[] {
+  const host = counted.some(isRedirected) ? lastHost(down[0]!) : undefined;
+  if (host !== undefined && down.some((probeResult) => lastHost(probeResult) !== host)) return [];
+  const keyOf = (probeResult: ProbeResult): string | undefined => askedOver(probeResult, host);
+  const at = host === undefined ? '' : ` for ${shown(host, 120)}`;
+  return scope('down_family', down, counted, keyOf, (probeResult) => `that used ${keyOf(probeResult)}${at}`);
 }
 
 function downEverywhere(partition: Partition): FindingDraft {
@@ -156,8 +138,8 @@ function downOne(probeResult: ProbeResult, up: readonly ProbeResult[]): FindingD
  */
 function addressesOfTheirOwn(down: readonly ProbeResult[], counted: readonly ProbeResult[]): string {
   const others = counted.filter((one) => !down.includes(one));
-  if (counted.some((one) => askedAddresses(one).length === 0) || shareAddress(down, others)) return '';
-  return ` None of the others asked ${listed(unique(down.flatMap(askedAddresses)))}.`;
+  if (counted.some((one) => lastAsked(one).length === 0) || shareAddress(down, others)) return '';
+  return ` None of the others asked ${listed(unique(down.flatMap(lastAsked)))}.`;
 }
 
 function placeText(facts: ProbeFacts): string {

@@ -10,8 +10,10 @@ type HttpResult = ProbeResult<SparseResultOf<'http'>>;
 export function findDeadAddresses(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
   const hit = probeResults.filter((one) => deadOf(one).length > 0 && isConnected(one));
   const dead = unique(hit.flatMap((one) => deadOf(one).map(({ address }) => address)));
-  const takersOf = (address: string): readonly HttpResult[] =>
-    probeResults.filter((one) => isConnected(one) && one.result.resolvedIp === address);
+  const takersOf = (address: string): readonly HttpResult[] => {
+    const ports = new Set(withDead(hit, [address]).map(({ result }) => portOf(result.url)));
+    return probeResults.filter((one) => portsTaken(one, address).some((port) => ports.has(port)));
+  };
   const [deadToAll, deadToSome] = [true, false].map((isToAll) =>
     dead.filter((address) => (takersOf(address).length === 0) === isToAll),
   ) as [string[], string[]];
@@ -27,6 +29,18 @@ function deadOf({ result }: HttpResult): NonNullable<SparseResultOf<'http'>['dea
 
 function isConnected({ result }: HttpResult): boolean {
   return result.timings?.connect !== undefined;
+}
+
+/** The ports of an address that took a connection of the probe: for its last request, or for one that was redirected. */
+function portsTaken(probeResult: HttpResult, address: string): readonly string[] {
+  const { redirects = [], url, resolvedIp } = probeResult.result;
+  const last = isConnected(probeResult) && resolvedIp === address ? [portOf(url)] : [];
+  return [...last, ...redirects.flatMap((redirect) => (redirect.resolvedIp === address ? portOf(redirect.url) : []))];
+}
+
+function portOf(text: string | undefined): string {
+  const { port, protocol } = URL.parse(text ?? '') ?? { port: '', protocol: '' };
+  return port === '' ? protocol : port;
 }
 
 function ofAll(hit: readonly HttpResult[], addresses: readonly string[]): FindingDraft {

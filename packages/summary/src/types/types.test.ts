@@ -733,6 +733,22 @@ describe('an http check', () => {
     );
   });
 
+  it.each([
+    ['of that port', 'https://example.com/', /from fra-1, and did from 2 probes \(ber-1 and nyc-1\)/],
+    ['of another port', 'http://example.com/', /from fra-1, and another one did\./],
+  ])(
+    'counts a connection for a request that was redirected as one with the address, if it is %s',
+    (_what, url, text) => {
+      const redirects = [redirectOf(url, { resolvedIp: '192.0.2.66', location: 'https://www.example.com/' })];
+      const led = http(200, { url: 'https://www.example.com/', resolvedIp: '198.51.100.9', redirects });
+      const afterDead = http(200, { deadAddresses: [{ address: '192.0.2.66', error: 'timed_out', time: 4_000 }] });
+
+      expect(textOf(summaryOf('http', { 'fra-1': afterDead, ...each('ber-1 nyc-1', led) }), 'address_dead')).toMatch(
+        text,
+      );
+    },
+  );
+
   it('names no invalid message where the resolver sent records of other names', () => {
     const foreign = bad('dns_bad_response', {}, { phase: 'resolve', source: 'resolver' });
 

@@ -3,6 +3,7 @@ import { extended } from '../extended-errors.ts';
 import { redirectOf } from '../redirect.ts';
 import { dns, http, info, ping } from '../results.ts';
 import type { FindingCases } from './case.ts';
+import { ledCases } from './led.ts';
 
 const good = ping([20, 21, 22, 20]);
 const unresolved = bad('dns_nxdomain', { resolvedIp: null }, { source: 'target', phase: 'resolve' });
@@ -84,8 +85,12 @@ export const nameCases: FindingCases = {
     ],
   },
   families_differ: {
-    present: [['one of each', summaryOf('ping', { 'fra-1': good, 'ber-1': { ...good, resolvedIp: '2001:db8::1' } })]],
+    present: [
+      ['one of each', summaryOf('ping', { 'fra-1': good, 'ber-1': { ...good, resolvedIp: '2001:db8::1' } })],
+      ...ledCases.ofTwoFamilies.present,
+    ],
     absent: [
+      ...ledCases.ofTwoFamilies.absent,
       ['two addresses of one', summaryOf('ping', { 'fra-1': good, 'ber-1': { ...good, resolvedIp: '203.0.113.2' } })],
     ],
   },

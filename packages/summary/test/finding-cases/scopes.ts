@@ -1,6 +1,7 @@
 import { bad, broken, each, pending, summaryOf } from '../cases.ts';
 import { lost, ping, tcp, trace } from '../results.ts';
 import type { FindingCases } from './case.ts';
+import { ledCases } from './led.ts';
 import { triedInTurn } from './tried-in-turn.ts';
 
 const good = ping([20, 21, 22, 20]);
@@ -53,6 +54,7 @@ export const scopeCases: FindingCases = {
         'all that asked one of two addresses fail',
         summaryOf('ping', { ...each('fra-1 nyc-1', failed('203.0.113.2')), 'ber-1': good, 'lax-1': good }),
       ],
+      ...ledCases.ofOneAddress.present,
     ],
     absent: [
       [
@@ -65,6 +67,7 @@ export const scopeCases: FindingCases = {
       ],
       ['all asked the same', summaryOf('ping', { ...each('fra-1 nyc-1', lost), 'ber-1': good, 'lax-1': good })],
       ...triedInTurn.ofOneAddress,
+      ...ledCases.ofOneAddress.absent,
     ],
   },
   down_family: {
@@ -73,6 +76,7 @@ export const scopeCases: FindingCases = {
         'all that used IPv6 fail',
         summaryOf('ping', { 'fra-1': failed('2001:db8::1'), 'nyc-1': failed('2001:db8::2'), 'ber-1': good }),
       ],
+      ...ledCases.ofOneFamily.present,
     ],
     absent: [
       [
@@ -84,6 +88,7 @@ export const scopeCases: FindingCases = {
         }),
       ],
       ...triedInTurn.ofOneFamily,
+      ...ledCases.ofOneFamily.absent,
     ],
   },
   down_one_probe: {

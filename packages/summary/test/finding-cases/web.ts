@@ -6,6 +6,7 @@ import { misdated } from '../misdated.ts';
 import { http, refused, tls } from '../results.ts';
 import { cutCoding, unfinished } from '../unfinished.ts';
 import type { FindingCases } from './case.ts';
+import { ledCases } from './led.ts';
 
 const timed = (timings: Readonly<Record<string, number>>) =>
   http(200, { timings: { dns: 5, connect: 20, tls: 25, firstByte: 30, download: 5, total: 85, ...timings } });
@@ -363,6 +364,7 @@ export const webCases: FindingCases = {
         'one takes no connection, the next one does',
         summaryOf('http', { 'fra-1': http(200, { deadAddresses: [dead] }) }),
       ],
+      ...ledCases.ofDeadAddress.present,
     ],
     absent: [
       ['the first one takes a connection', summaryOf('http', { 'fra-1': http(200, { deadAddresses: [] }) })],

@@ -1,0 +1,75 @@
+import type { ProbeResult, SparseResultOf } from './probe-result.ts';
+import { unique } from './words.ts';
+
+type Http = SparseResultOf<'http'>;
+
+interface Request {
+  /** Undefined for other types than http. */
+  readonly host: string | undefined;
+  readonly addresses: readonly string[];
+}
+
+type FamilyName = 'IPv4' | 'IPv6';
+
+/** True if an http check followed redirects. */
+export function isRedirected({ result }: ProbeResult): boolean {
+  return ((result as Http).redirects ?? []).length > 0;
+}
+
+/** The host of the last request, whose answer is the result; undefined for other types than http. */
+export function lastHost({ result }: ProbeResult): string | undefined {
+  return hostOf((result as Http).url);
+}
+
+/**
+ * The addresses that the last request asked, IPv4 first: over both families if the check asked for both, and of http
+ * with those that took no connection.
+ */
+export function lastAsked(probeResult: ProbeResult): readonly string[] {
+  const addresses = measurementsIn(probeResult).flatMap((measured) => lastOf(measured).addresses);
+  return unique(addresses).toSorted((a, b) => Number(a.includes(':')) - Number(b.includes(':')));
+}
+
+/** The same of all requests, those that were redirected included. */
+export function everAsked(probeResult: ProbeResult): readonly string[] {
+  return unique(requestsOf(probeResult).flatMap(({ addresses }) => addresses));
+}
+
+/** The only family over which the probe asked a host, or all hosts if undefined; undefined for none and for both. */
+export function askedOver(probeResult: ProbeResult, host: string | undefined): FamilyName | undefined {
+  const requests = requestsOf(probeResult).filter((request) => host === undefined || request.host === host);
+  const families = new Set(requests.flatMap(({ addresses }) => addresses.map(nameOf)));
+  return families.size === 1 ? [...families][0] : undefined;
+}
+
+/** The family of the measured address. */
+export function familyOf({ result: { resolvedIp } }: ProbeResult): FamilyName | undefined {
+  return typeof resolvedIp === 'string' ? nameOf(resolvedIp) : undefined;
+}
+
+function nameOf(address: string): FamilyName {
+  return address.includes(':') ? 'IPv6' : 'IPv4';
+}
+
+function requestsOf(probeResult: ProbeResult): readonly Request[] {
+  return measurementsIn(probeResult).flatMap((measured) => [
+    ...(measured.redirects ?? []).map(({ url, resolvedIp }) => ({ host: hostOf(url), addresses: [resolvedIp] })),
+    lastOf(measured),
+  ]);
+}
+
+type Measured = Pick<Http, 'url' | 'resolvedIp' | 'redirects' | 'deadAddresses'>;
+
+function lastOf({ url, resolvedIp, deadAddresses = [] }: Measured): Request {
+  const measured = resolvedIp === null || resolvedIp === undefined ? [] : [resolvedIp];
+  return { host: hostOf(url), addresses: [...measured, ...deadAddresses.map(({ address }) => address)] };
+}
+
+function measurementsIn({ result }: ProbeResult): readonly Measured[] {
+  const { otherFamily } = result as Http;
+  return [result, ...(otherFamily === undefined ? [] : [otherFamily])];
+}
+
+function hostOf(url: string | undefined): string | undefined {
+  return URL.parse(url ?? '')?.hostname;
+}
