@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { bad, each, lines, summaryOf, textOf } from '../test/cases.ts';
+import { bad, broken, each, lines, pending, summaryOf, textOf } from '../test/cases.ts';
 import { redirectOf } from '../test/redirect.ts';
 import { http, lost, ping } from '../test/results.ts';
 
@@ -121,6 +121,22 @@ describe('who is affected', () => {
     const [finding] = summaryOf('ping', { ...failing, ...others }).findings;
 
     expect(finding!.text).toMatch(expected);
+  });
+
+  it.each([
+    [
+      'is offline',
+      { 'muc-1': broken('probe_offline') },
+      'the 2 probes in Germany that count and from no other of the 3:',
+    ],
+    ['has not answered', { 'muc-1': pending }, 'the 2 probes in Germany that count and from no other of the 3:'],
+    ['is not known', { 'gone-1': pending }, '2 probes in Germany and from no other of the 3 that count:'],
+    ['is elsewhere', { 'lon-1': pending }, 'the 2 probes in Germany and from no other of the 3 that count:'],
+  ])('counts no probe of the place that %s', (_what, other, place) => {
+    const summary = summaryOf('ping', { ...each('fra-1 ber-1', lost), 'nyc-1': good, ...other });
+
+    expect(textOf(summary, 'down_country')).toContain(`It fails from ${place}`);
+    expect(summary.headline).toContain(`, and fails from ${place.replace(/ and from no .*/, '')}: nothing`);
   });
 
   it.each([

@@ -18,8 +18,9 @@ import {
 } from './words.ts';
 
 /** Findings: the failing probes and their common property; none if the target is down for none. */
-export function findScopes(partition: Partition): readonly FindingDraft[] {
+export function findScopes(partition: Partition, probeResults: readonly ProbeResult[]): readonly FindingDraft[] {
   const { up, down, counted } = partition;
+  const probes = { down, counted, all: probeResults };
   if (down.length === 0) return [];
   if (up.length === 0) return [downEverywhere(partition)];
   const ofFamily = findFailingFamily(partition);
@@ -28,32 +29,36 @@ export function findScopes(partition: Partition): readonly FindingDraft[] {
   const scoped = [
     ...scope(
       'down_country',
-      down,
-      counted,
+      probes,
       ({ facts }) => facts?.countryCode,
       ({ facts }) => inCountry(facts!.countryCode),
     ),
     ...scope(
       'down_network',
-      down,
-      counted,
+      probes,
       ({ facts }) => facts?.asNumber,
       ({ facts }) => `in ${networkName(facts!)}`,
     ),
-    ...(shareAddress(down, up) ? [] : scopeOfAddress(down, counted)),
-    ...scopeOfFamily(down, counted),
+    ...(shareAddress(down, up) ? [] : scopeOfAddress(probes)),
+    ...scopeOfFamily(probes),
   ];
   const wide = scoped.some(({ code }) => code === 'down_country')
     ? []
     : scope(
         'down_continent',
-        down,
-        counted,
+        probes,
         ({ facts }) => facts?.continent,
         ({ facts }) => `in ${continentName(facts!.continent!)}`,
       );
   const all = [...scoped, ...wide];
   return all.length > 0 ? all : [downSome(down, counted)];
+}
+
+interface Probes {
+  readonly down: readonly ProbeResult[];
+  readonly counted: readonly ProbeResult[];
+  /** Of the check, those that do not count included. */
+  readonly all: readonly ProbeResult[];
 }
 
 type ScopeCode = 'down_country' | 'down_network' | 'down_address' | 'down_family' | 'down_continent';
@@ -64,8 +69,7 @@ type ScopeCode = 'down_country' | 'down_network' | 'down_address' | 'down_family
  */
 function scope(
   code: ScopeCode,
-  down: readonly ProbeResult[],
-  counted: readonly ProbeResult[],
+  { down, counted, all }: Probes,
   keyOf: (probeResult: ProbeResult) => string | undefined,
   where: (probeResult: ProbeResult) => string,
 ): readonly FindingDraft[] {
@@ -74,11 +78,16 @@ function scope(
   const own = keys.find(([name]) => name === key)?.[1] ?? [];
   if (key === undefined || keys.length < 2 || own.length !== down.length) return [];
   if (!down.every((probeResult) => keyOf(probeResult) === key)) return [];
+  const uncounted = all.filter((probeResult) => !counted.includes(probeResult));
   // A probe whose key is not known may have the same one.
-  const isAll = counted.every((probeResult) => keyOf(probeResult) !== undefined);
-  const place = `${isAll ? 'the ' : ''}${down.length} probes ${where(down[0]!)}`;
+  const isAll =
+    counted.every((probeResult) => keyOf(probeResult) !== undefined) &&
+    uncounted.every(({ facts }) => facts !== undefined);
+  const part = uncounted.some((probeResult) => keyOf(probeResult) === key) ? ' that count' : '';
+  const place = `${isAll ? 'the ' : ''}${down.length} probes ${where(down[0]!)}${part}`;
   const others = counted.length - down.length;
-  const text = `It fails from ${place} and from no other of the ${counted.length}: ${reasonsOf(down)}. ${
+  const total = `${counted.length}${part === '' && uncounted.length > 0 ? ' that count' : ''}`;
+  const text = `It fails from ${place} and from no other of the ${total}: ${reasonsOf(down)}. ${
     others === 1 ? 'One other probe has' : `${others} others have`
   } an answer.`;
   return [buildFinding(code, 'critical', down, text, place)];
@@ -93,19 +102,20 @@ function shareAddress(down: readonly ProbeResult[], up: readonly ProbeResult[]):
   return down.flatMap(lastAsked).some((address) => others.has(address));
 }
 
-function scopeOfAddress(down: readonly ProbeResult[], counted: readonly ProbeResult[]): readonly FindingDraft[] {
+function scopeOfAddress(probes: Probes): readonly FindingDraft[] {
   const askedBy = (probeResult: ProbeResult): string => lastAsked(probeResult).join(' and ');
   const keyOf = (probeResult: ProbeResult): string | undefined => askedBy(probeResult) || undefined;
-  return scope('down_address', down, counted, keyOf, (probeResult) => `that asked ${askedBy(probeResult)}`);
+  return scope('down_address', probes, keyOf, (probeResult) => `that asked ${askedBy(probeResult)}`);
 }
 
 /** Of redirects, compares the families over which the probes asked the host at which all of `down` failed. */
-function scopeOfFamily(down: readonly ProbeResult[], counted: readonly ProbeResult[]): readonly FindingDraft[] {
+function scopeOfFamily(probes: Probes): readonly FindingDraft[] {
+  const { down, counted } = probes;
   const host = counted.some(isRedirected) ? lastHost(down[0]!) : undefined;
   if (host !== undefined && down.some((probeResult) => lastHost(probeResult) !== host)) return [];
   const keyOf = (probeResult: ProbeResult): string | undefined => askedOver(probeResult, host);
   const at = host === undefined ? '' : ` for ${shown(host, 120)}`;
-  return scope('down_family', down, counted, keyOf, (probeResult) => `that used ${keyOf(probeResult)}${at}`);
+  return scope('down_family', probes, keyOf, (probeResult) => `that used ${keyOf(probeResult)}${at}`);
 }
 
 function downEverywhere(partition: Partition): FindingDraft {

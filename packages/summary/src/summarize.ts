@@ -60,7 +60,7 @@ export function summarize(check: Check, probes: ReadonlyMap<string, ProbeFacts>,
   const isPair = check.between !== undefined;
   const findings = [
     // The probes of a pair have different targets, so their locations do not explain which of them fails.
-    ...(isPair && partition.up.length > 0 ? [] : findScopes(partition)),
+    ...(isPair && partition.up.length > 0 ? [] : findScopes(partition, probeResults)),
     ...(isPair ? findDirections(check, traces, partition) : findTargets(type, probeResults, partition)),
     ...findFamilies(type, probeResults),
     ...findOverOther(type, probeResults, facts.placeOf),
