@@ -4,7 +4,7 @@ import { classifiedAnswer, isDelegated } from '../dns-answer.ts';
 import type { ProbeResult, SparseResultOf } from '../probe-result.ts';
 import { shown, unique } from '../words.ts';
 
-/** What the answers say about the name. */
+/** Clause with what the answers say about the name. */
 export function resolved(host: string, type: string, up: readonly ProbeResult<SparseResultOf<'dns'>>[]): string {
   const read = up.map(({ result }) => classifiedAnswer(result));
   const has = (kind: AnswerKind): boolean => read.some((answer) => answer?.kind === kind);

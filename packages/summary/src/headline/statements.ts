@@ -10,7 +10,7 @@ import { redirectionOf, statusOf } from './http.ts';
 import { lookedUpText } from './info.ts';
 import { reachedText, unreachedText } from './traceroute.ts';
 
-/** What the target does for the probes of `up`. */
+/** Clause about the probes for which the target is up. */
 export function positive(check: Check, probeResults: readonly ProbeResult[], up: readonly ProbeResult[]): string {
   const host = measuredHost(check, probeResults);
   switch (check.type) {
@@ -32,7 +32,7 @@ export function positive(check: Check, probeResults: readonly ProbeResult[], up:
   }
 }
 
-/** What it does not for those of `down`. */
+/** Clause about the probes for which it is down. */
 export function negative(check: Check, probeResults: readonly ProbeResult[], down: readonly ProbeResult[]): string {
   const host = measuredHost(check, probeResults);
   if (isNameless(check, down)) {
@@ -60,7 +60,7 @@ export function negative(check: Check, probeResults: readonly ProbeResult[], dow
   }
 }
 
-/** True if the port is open for every probe, and is asked for more: for some, the dialogue of a module failed. */
+/** True if the port is open for every probe, but the dialogue of a module failed for some. */
 function isDialogue(probeResults: readonly ProbeResult[]): boolean {
   return (
     probeResults.every(isOpen) && probeResults.some(({ outcome }) => outcome === 'failure' || outcome === 'timeout')
