@@ -7,18 +7,9 @@ import { findRedisServer, freePort, type RedisServer, startRedisServer } from '@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 
-import {
-  passDeadline,
-  PATIENT_MS,
-  quiet,
-  report,
-  startCoreBed,
-  startLongCheck,
-  success,
-  until,
-  type CoreBed,
-  readEcho,
-} from '../test/core-bed.ts';
+import { passDeadline, report, startLongCheck, success } from '../test/check-steps.ts';
+import { PATIENT_MS, quiet, startCoreBed, until, type CoreBed } from '../test/core-bed.ts';
+import { readEcho } from '../test/echo-type.ts';
 import { createCore } from './core.ts';
 
 const executable = findRedisServer(process.env['PATH'] ?? '')!;

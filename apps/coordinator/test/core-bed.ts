@@ -1,11 +1,9 @@
 import {
   redisKeys,
   unknownPlace,
-  type AnyCheckType,
   type Check,
   type Heartbeat,
   type LookUpPlace,
-  type MonitorRequest,
   type ProbeRecord,
 } from '@vantage/contract';
 import { findRedisServer, startRedisServer, type RedisServer, type RedisServerOptions } from '@vantage/redis-server';
@@ -14,59 +12,13 @@ import { Redis } from 'ioredis';
 
 import type { AcceptedRequest, Creation } from '../src/checks/checks.ts';
 import { createCore, type Core, type CoreOptions } from '../src/core.ts';
-import { readAlarm, readInterval, type ReadDefinition } from '../src/monitors/definition.ts';
 import type { Log } from '../src/redis/log.ts';
-
-/** A check type with a configurable budget, two measured fields and one field that the coordinator adds. */
-export const echo: AnyCheckType = {
-  type: 'echo',
-  title: 'Echo',
-  summary: 'For tests.',
-  hostKind: 'host',
-  purpose: 'tcp',
-  fields: {},
-  options: { budget: { type: 'integer', default: 5_000 } },
-  result: {
-    said: { type: 'string', maxLength: 100_000 },
-    steps: { type: 'array', items: { type: 'integer' } },
-    country: { anyOf: [{ type: 'string' }, { type: 'null' }] },
-  },
-  requiredOnSuccess: ['said'],
-  needsRawSockets: false,
-  traffic: () => ({ packets: 1, bytes: 1 }),
-  budgetMs: ({ options }) => Number(options['budget']),
-  annotate: (result, lookUp) => ({ ...result, country: lookUp('192.0.2.1').country }),
-};
-
-type EchoMonitor = Partial<AcceptedRequest> & { readonly budget?: number; readonly everyMs?: number };
-
-/** Monitors of tests: echo checks, with an interval that may be shorter than the API allows. */
-export const readEcho: ReadDefinition = (name, request) => {
-  const { check, every, expect, alarm, webhooks } = request as MonitorRequest;
-  const { budget = LONG_BUDGET_MS, everyMs, ...places } = check as EchoMonitor;
-  const definition = {
-    name,
-    request: { check, every, expect, alarm, webhooks } as MonitorRequest,
-    everyMs: everyMs ?? readInterval(every)!,
-    expectation: expect ?? {},
-    rule: readAlarm(alarm ?? {})!,
-    accepted: {
-      checkType: echo,
-      submittedHost: 'target.example',
-      limit: 10,
-      params: { host: 'target.example', options: { budget } },
-      ...places,
-    },
-  };
-  return { valid: true, definition };
-};
+import { echo, readEcho, LONG_BUDGET_MS } from './echo-type.ts';
 
 export const quiet: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
 /** Upper bound of waits for the end of a check; a passing test never reaches it. */
 export const PATIENT_MS = 50_000;
-
-const LONG_BUDGET_MS = 120_000;
 
 /** A real Redis, coordinators, and probes that the test controls. */
 export interface CoreBed {
@@ -201,58 +153,6 @@ const plainHeartbeat: Heartbeat = {
   load: { running: 0, capacity: 10 },
   draining: false,
 };
-
-/** Sends a heartbeat of each probe, waits until all are online, and starts a check with a budget of two minutes. */
-export async function startLongCheck(bed: CoreBed, probes: readonly string[]): Promise<string> {
-  for (const probe of probes) await bed.beat(probe);
-  // After an outage, connections recover independently.
-  await until(() => bed.core.rateLimitRedis.status === 'ready');
-  await until(async () => {
-    const known = await bed.core.knownProbes();
-    return probes.every((probe) => known.some(({ record, alive }) => record.id === probe && alive));
-  });
-  return bed.start({ probes });
-}
-
-/**
- * Moves the deadline of a check into the past: earlier writes were in time, later ones are late. With `maxmemory`,
- * Redis refuses writes from the same moment.
- */
-export async function passDeadline(redis: Redis, check: string, { maxmemory = '0' } = {}): Promise<void> {
-  const [seconds, microseconds] = await redis.time();
-  const deadlineAt = Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);
-  await redis
-    .multi()
-    .hset(redisKeys.check(check), { deadlineAt })
-    .zadd(redisKeys.deadlines, deadlineAt, check)
-    .config('SET', 'maxmemory', maxmemory)
-    .exec();
-}
-
-/** Writes a partial or final result like an agent. */
-export async function report(
-  redis: Redis,
-  probe: string,
-  check: string,
-  data: unknown,
-  { kind = 'final', notify = true, id = '*' } = {},
-): Promise<void> {
-  const text = typeof data === 'string' ? data : JSON.stringify(data);
-  await redis.xadd(redisKeys.results(probe), id, 'check', check, 'kind', kind, 'data', text);
-  if (notify) await redis.publish(redisKeys.resultNotification(probe), '1');
-}
-
-export function success(said: string): Readonly<Record<string, unknown>> {
-  return {
-    result: 'success',
-    rt: 1.5,
-    resolvedIp: '192.0.2.1',
-    error: null,
-    said,
-    startedAt: '2026-01-01T00:00:00.000Z',
-    finishedAt: '2026-01-01T00:00:00.100Z',
-  };
-}
 
 export { until };
 

@@ -3,7 +3,7 @@ import { crc32, deflateSync } from 'node:zlib';
 import { redisKeys, SCREENSHOT_SIZE, type AnyCheckType, type Failure } from '@vantage/contract';
 import type { Redis } from 'ioredis';
 
-import { echo } from './core-bed.ts';
+import { echo } from './echo-type.ts';
 
 /** Like `echo`, with an HTTP status, and a screenshot if the options request one. */
 export const photo: AnyCheckType = {

@@ -3,17 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
 import type { Redis } from 'ioredis';
 
-import {
-  echo,
-  passDeadline,
-  PATIENT_MS,
-  quiet,
-  report,
-  startCoreBed,
-  success,
-  until,
-  type CoreBed,
-} from '../../test/core-bed.ts';
+import { echo } from '../../test/echo-type.ts';
+import { passDeadline, report, success } from '../../test/check-steps.ts';
+import { PATIENT_MS, quiet, startCoreBed, until, type CoreBed } from '../../test/core-bed.ts';
 import { createRedisClock } from '../redis/clock.ts';
 import { CheckExpiry } from './expire-checks.ts';
 import { createCounters } from './store/counters.ts';

@@ -1,7 +1,9 @@
 import { JOB_QUEUE, redisKeys, screenshotJobId } from '@vantage/contract';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
-import { echo, PATIENT_MS, quiet, report, startCoreBed, success, until, type CoreBed } from '../../test/core-bed.ts';
+import { echo } from '../../test/echo-type.ts';
+import { PATIENT_MS, quiet, startCoreBed, until, type CoreBed } from '../../test/core-bed.ts';
+import { report, success } from '../../test/check-steps.ts';
 import { photo } from '../../test/photo.ts';
 import { withdrawJobs } from '../probes/access/withdraw-jobs.ts';
 import { suspendedFailure } from '../probes/access/withdrawal.ts';

@@ -21,7 +21,8 @@ import type { OnAccess } from '../probes/enrolment/access-watch.ts';
 import { changeScript } from '../probes/enrolment/access-scripts.ts';
 import { NO_ACCESS, readAccess } from '../probes/enrolment/agent-access.ts';
 import { switchOff } from '../probes/access/switch-off.ts';
-import { success, until } from '../../test/core-bed.ts';
+import { success } from '../../test/check-steps.ts';
+import { until } from '../../test/core-bed.ts';
 import {
   startGatewayBed,
   type Connecting,

@@ -22,7 +22,8 @@ import { programEnv } from '@vantage/test-support/programs/program-env';
 import { Redis } from 'ioredis';
 import { Webhook } from 'standardwebhooks';
 
-import { report, until } from '../../test/core-bed.ts';
+import { report } from '../../test/check-steps.ts';
+import { until } from '../../test/core-bed.ts';
 import { TRACED_TARGET, tracedResult } from '../../test/traced-result.ts';
 import { openProbeRecords } from '../probes/registry/open-probe-records.ts';
 import { putMonitor } from './store/definition-records.ts';

@@ -2,7 +2,8 @@ import { JOB_QUEUE, redisKeys, WEBHOOK_QUEUE, type MonitorEvent } from '@vantage
 import { checkTypes } from '@vantage/diagnostics/contract';
 import { afterAll, describe, expect, it } from '@jest/globals';
 
-import { report, startCoreBed, until, type CoreBed } from '../../test/core-bed.ts';
+import { report } from '../../test/check-steps.ts';
+import { startCoreBed, until, type CoreBed } from '../../test/core-bed.ts';
 import { balancedResult, TRACED_TARGET, tracedResult } from '../../test/traced-result.ts';
 import { createMonitorReader } from '../http/requests/read-monitor.ts';
 import { putMonitor } from './store/definition-records.ts';

@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { JOB_QUEUE, redisKeys, type Monitor } from '@vantage/contract';
 import { describe, expect, it } from '@jest/globals';
 
-import { quiet, readEcho, report, startCoreBed, success, until, type CoreBed } from '../../test/core-bed.ts';
+import { quiet, startCoreBed, until, type CoreBed } from '../../test/core-bed.ts';
+import { readEcho } from '../../test/echo-type.ts';
+import { report, success } from '../../test/check-steps.ts';
 import { drawId } from '../checks/create/draw-id.ts';
 import { createRedisClock } from '../redis/clock.ts';
 import type { ReadDefinition, StoredMonitor } from './definition.ts';

@@ -1,7 +1,9 @@
 import { redisKeys, WEBHOOK_QUEUE } from '@vantage/contract';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
-import { quiet, readEcho, report, startCoreBed, success, until, type CoreBed } from '../../test/core-bed.ts';
+import { quiet, startCoreBed, until, type CoreBed } from '../../test/core-bed.ts';
+import { readEcho } from '../../test/echo-type.ts';
+import { report, success } from '../../test/check-steps.ts';
 import type { Core } from '../core.ts';
 import type { Log } from '../redis/log.ts';
 import { putMonitor, removeMonitor } from './store/definition-records.ts';

@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Redis } from 'ioredis';
 
 import { openAgentLogins, type AgentLogins } from '../../test/agent-login.ts';
-import { passDeadline, report, success, until, type CoreBed } from '../../test/core-bed.ts';
+import { passDeadline, report, success } from '../../test/check-steps.ts';
+import { until, type CoreBed } from '../../test/core-bed.ts';
 import { startGatewayBed, type GatewayBed, type OpenGateway, type PlayedAgent } from '../../test/gateway-bed.ts';
 import { ensureTls } from '../admin/tls/tls-folder.ts';
 

@@ -9,7 +9,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 
-import { echo, PATIENT_MS, quiet, report, startCoreBed, success, until, type CoreBed } from '../../../test/core-bed.ts';
+import { echo } from '../../../test/echo-type.ts';
+import { PATIENT_MS, quiet, startCoreBed, until, type CoreBed } from '../../../test/core-bed.ts';
+import { report, success } from '../../../test/check-steps.ts';
 import { NO_ACCESS } from '../../probes/enrolment/agent-access.ts';
 import { createProbeDirectory } from '../../probes/registry/probe-directory.ts';
 import { createProbeValidators } from '../../probes/registry/probe-validators.ts';

@@ -1,7 +1,9 @@
 import type { Monitor } from '@vantage/contract';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 
-import { echo, PATIENT_MS, report, startCoreBed, success, until, type CoreBed } from '../../../test/core-bed.ts';
+import { report, success } from '../../../test/check-steps.ts';
+import { PATIENT_MS, startCoreBed, until, type CoreBed } from '../../../test/core-bed.ts';
+import { echo } from '../../../test/echo-type.ts';
 import { putMonitor, removeMonitor } from '../../monitors/store/definition-records.ts';
 
 const other = { ...echo, type: 'other' };

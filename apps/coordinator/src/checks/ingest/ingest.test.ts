@@ -3,7 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { redisKeys, type AnyCheckType, type Place } from '@vantage/contract';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
-import { echo, PATIENT_MS, report, startCoreBed, success, until, type CoreBed } from '../../../test/core-bed.ts';
+import { echo } from '../../../test/echo-type.ts';
+import { PATIENT_MS, startCoreBed, until, type CoreBed } from '../../../test/core-bed.ts';
+import { report, success } from '../../../test/check-steps.ts';
 import { createCounters } from '../store/counters.ts';
 import { createIngest, type IngestDependencies } from './ingest.ts';
 import { claimEntriesScript } from './stream-scripts.ts';

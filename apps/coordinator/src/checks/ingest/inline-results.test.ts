@@ -2,17 +2,9 @@ import { redisKeys, encodeNotification } from '@vantage/contract';
 import { noTracing } from '@vantage/telemetry';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
-import {
-  echo,
-  nowhere,
-  PATIENT_MS,
-  quiet,
-  report,
-  startCoreBed,
-  success,
-  until,
-  type CoreBed,
-} from '../../../test/core-bed.ts';
+import { echo } from '../../../test/echo-type.ts';
+import { nowhere, PATIENT_MS, quiet, startCoreBed, until, type CoreBed } from '../../../test/core-bed.ts';
+import { report, success } from '../../../test/check-steps.ts';
 import { createCounters } from '../store/counters.ts';
 import { createDeadlines } from '../store/deadlines.ts';
 import { resultValidators } from './result-validators.ts';

@@ -2,7 +2,9 @@ import type { AnyCheckType, Place } from '@vantage/contract';
 import { describe, expect, it, jest } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 
-import { echo, quiet, success } from '../../../test/core-bed.ts';
+import { echo } from '../../../test/echo-type.ts';
+import { quiet } from '../../../test/core-bed.ts';
+import { success } from '../../../test/check-steps.ts';
 import type { CountedResult } from '../check-metrics.ts';
 import { acceptResult, type Accepted } from './validate-result.ts';
 import { resultValidators } from './result-validators.ts';

@@ -7,7 +7,8 @@ import { redisKeys } from '@vantage/contract';
 import { findRedisServer, startRedisServer, type RedisServer } from '@vantage/redis-server';
 import { Redis } from 'ioredis';
 
-import { quiet, report, startCoreBed, startLongCheck, success, until, type CoreBed } from '../../../test/core-bed.ts';
+import { quiet, startCoreBed, until, type CoreBed } from '../../../test/core-bed.ts';
+import { report, startLongCheck, success } from '../../../test/check-steps.ts';
 import { openChannels, type Channels } from '../../redis/channels.ts';
 import { runScript } from '../../redis/scripts.ts';
 import { familyOf } from '../store/records/check-records.ts';

@@ -10,17 +10,9 @@ import { familyOf } from '../store/records/check-records.ts';
 import { soleMaster } from '../../redis/server-state/master-watch.ts';
 import { createReads } from './read-check.ts';
 import { evictScript } from '../store/result-budget-scripts.ts';
-import {
-  echo,
-  PATIENT_MS,
-  quiet,
-  report,
-  startCoreBed,
-  startLongCheck,
-  success,
-  until,
-  type CoreBed,
-} from '../../../test/core-bed.ts';
+import { echo } from '../../../test/echo-type.ts';
+import { PATIENT_MS, quiet, startCoreBed, until, type CoreBed } from '../../../test/core-bed.ts';
+import { report, startLongCheck, success } from '../../../test/check-steps.ts';
 
 let bed: CoreBed;
 

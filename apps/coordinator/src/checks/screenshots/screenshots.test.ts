@@ -9,16 +9,9 @@ import {
 } from '@vantage/contract';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
-import {
-  echo,
-  passDeadline,
-  PATIENT_MS,
-  report,
-  startCoreBed,
-  success,
-  until,
-  type CoreBed,
-} from '../../../test/core-bed.ts';
+import { echo } from '../../../test/echo-type.ts';
+import { passDeadline, report, success } from '../../../test/check-steps.ts';
+import { PATIENT_MS, startCoreBed, until, type CoreBed } from '../../../test/core-bed.ts';
 import { blankPng, photo, reportPhoto } from '../../../test/photo.ts';
 import type { Core } from '../../core.ts';
 

@@ -4,7 +4,9 @@ import { redisKeys } from '@vantage/contract';
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
-import { echo, report, startCoreBed, success, until, type CoreBed } from '../../../test/core-bed.ts';
+import { echo } from '../../../test/echo-type.ts';
+import { report, success } from '../../../test/check-steps.ts';
+import { startCoreBed, until, type CoreBed } from '../../../test/core-bed.ts';
 import { CLOCK_STEP_MS } from '../../redis/clock.ts';
 import { createDeadlines } from './deadlines.ts';
 

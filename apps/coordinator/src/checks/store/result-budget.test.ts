@@ -9,7 +9,9 @@ import { openFailFast } from '@vantage/redis-connections';
 import { findRedisServer, startRedisCluster, type RedisCluster } from '@vantage/redis-server';
 import type { Redis } from 'ioredis';
 
-import { echo, PATIENT_MS, quiet, report, startCoreBed, success, until, type CoreBed } from '../../../test/core-bed.ts';
+import { echo } from '../../../test/echo-type.ts';
+import { PATIENT_MS, quiet, startCoreBed, until, type CoreBed } from '../../../test/core-bed.ts';
+import { report, success } from '../../../test/check-steps.ts';
 import { createIdempotencyStore } from '../create/idempotency-store.ts';
 import { createCounters } from './counters.ts';
 import { createResultBudget, type ResultBudget } from './result-budget.ts';

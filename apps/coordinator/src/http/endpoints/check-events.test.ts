@@ -1,16 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { redisKeys } from '@vantage/contract';
 
-import {
-  echo,
-  PATIENT_MS,
-  report,
-  startCoreBed,
-  startLongCheck,
-  success,
-  until,
-  type CoreBed,
-} from '../../../test/core-bed.ts';
+import { echo } from '../../../test/echo-type.ts';
+import { PATIENT_MS, startCoreBed, until, type CoreBed } from '../../../test/core-bed.ts';
+import { report, startLongCheck, success } from '../../../test/check-steps.ts';
 import { readEvents, streamFaults, type EventReader, type ReadEvent } from '../../../test/event-reader.ts';
 import { startHttpBed, type BedOptions, type HttpBed } from '../../../test/http-bed.ts';
 import { CHECK_ID, noMonitors } from '../../../test/http-fakes.ts';

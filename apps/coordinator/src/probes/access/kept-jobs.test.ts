@@ -1,7 +1,8 @@
 import { redisKeys, screenshotJobId } from '@vantage/contract';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 
-import { quiet, report, startCoreBed, success, until, type CoreBed } from '../../../test/core-bed.ts';
+import { quiet, startCoreBed, until, type CoreBed } from '../../../test/core-bed.ts';
+import { report, success } from '../../../test/check-steps.ts';
 import { MOST_QUEUED } from '../../checks/create/probe-capacity.ts';
 import { createKeptJobs } from './kept-jobs.ts';
 

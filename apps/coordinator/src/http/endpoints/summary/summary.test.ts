@@ -2,7 +2,8 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import type { AnyCheckType, Check, Summary } from '@vantage/contract';
 import { checkTypes } from '@vantage/diagnostics/contract';
 
-import { startCoreBed, report, until, type CoreBed } from '../../../../test/core-bed.ts';
+import { startCoreBed, until, type CoreBed } from '../../../../test/core-bed.ts';
+import { report } from '../../../../test/check-steps.ts';
 import { startHttpBed, tcpCheck, type BedOptions, type HttpBed } from '../../../../test/http-bed.ts';
 import { CHECK_ID, highLimits } from '../../../../test/http-fakes.ts';
 import type { Checks, ScreenshotReading } from '../../../checks/checks.ts';
