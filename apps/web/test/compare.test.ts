@@ -6,7 +6,8 @@ import type { Check } from '@vantage/contract';
 import { axeViolations, colourViolations } from './axe.ts';
 import { here, textOf, untilText, untilTrue, WAIT_LIMIT_MS } from './browser.ts';
 import { itInBrowser } from './it-in-browser.ts';
-import { problem, startShowcase, type Showcase } from './showcase.ts';
+import { problem } from './showcase-answers.ts';
+import { startShowcase, type Showcase } from './showcase.ts';
 import { openSuiteBrowser, type SuiteBrowser, type SuiteTab } from './suite-browser.ts';
 import { httpCheck, pingCheck, tcpCheck, tracerouteCheck, worldChecks } from './world.ts';
 

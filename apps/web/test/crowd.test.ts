@@ -8,7 +8,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest } fr
 import { axeViolations } from './axe.ts';
 import { here, untilText, untilTrue, WAIT_LIMIT_MS } from './browser.ts';
 import { itInBrowser } from './it-in-browser.ts';
-import { startShowcase, summaryOf, type Showcase } from './showcase.ts';
+import { startShowcase, type Showcase } from './showcase.ts';
+import { summaryOf } from './showcase-answers.ts';
 import { openSuiteBrowser, type SuiteBrowser, type SuiteTab } from './suite-browser.ts';
 import { httpCheck, pingCheck, tcpCheck, tracerouteCheck, worldChecks } from './world.ts';
 import { crowd, crowded, isLate, widelyTraced, withDeadlineMissed } from './world/crowd.ts';

@@ -3,7 +3,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest } from '@jest/gl
 import { axeViolations } from './axe.ts';
 import { here, untilText, untilTrue, WAIT_LIMIT_MS } from './browser.ts';
 import { itInBrowser } from './it-in-browser.ts';
-import { problem, startShowcase, type Showcase } from './showcase.ts';
+import { problem } from './showcase-answers.ts';
+import { startShowcase, type Showcase } from './showcase.ts';
 import { openSuiteBrowser, type SuiteBrowser, type SuiteTab } from './suite-browser.ts';
 
 jest.setTimeout(4 * WAIT_LIMIT_MS);

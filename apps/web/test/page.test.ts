@@ -8,7 +8,8 @@ import { summarize } from '@vantage/summary';
 import { axeViolations, colourViolations } from './axe.ts';
 import { here, WAIT_LIMIT_MS, textOf, untilText, untilTrue } from './browser.ts';
 import { itInBrowser } from './it-in-browser.ts';
-import { problem, startShowcase, type Showcase } from './showcase.ts';
+import { problem } from './showcase-answers.ts';
+import { startShowcase, type Showcase } from './showcase.ts';
 import { openSuiteBrowser, type SuiteBrowser, type SuiteTab } from './suite-browser.ts';
 import { httpCheck, pingCheck, tracerouteCheck, world, worldChecks } from './world.ts';
 

@@ -2,11 +2,12 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import type { Agent, Agents, Check, Me, Probes, Summary } from '@vantage/contract';
-import { compareChecks, summarize } from '@vantage/summary';
+import type { Check, Me, Probes } from '@vantage/contract';
+import { compareChecks } from '@vantage/summary';
 
 import { openPage, type Page, type PageAnswer } from '../serve/index.ts';
 import { world, worldChecks } from './world.ts';
+import { me, pixel, agentsOf, summaryOf, tell, problem, sendPage, sendJson } from './showcase-answers.ts';
 
 /** A fake service behind the page, for states that are hard to cause in a real one. */
 export interface Showcase {
@@ -45,31 +46,6 @@ export interface ShowcaseState {
   /** Called before each response; may delay it. If it returns true, the showcase sends nothing more. */
   readonly before?: (path: string, response: ServerResponse) => Promise<boolean>;
 }
-
-const me: Me = {
-  ip: '203.0.113.77',
-  hostname: 'host-77.example.net',
-  hostnameVerified: true,
-  ipv4: '203.0.113.77',
-  ipv6: null,
-  city: 'Berlin',
-  region: null,
-  country: 'Germany',
-  countryCode: 'DE',
-  country_code: 'DE',
-  timezone: 'Europe/Berlin',
-  isp: 'Example Access',
-  asn: 'AS64496',
-  as: 'AS64496',
-  org: 'Example Access',
-  provider: null,
-};
-
-/** A 1 × 1 PNG. */
-const pixel = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
-  'base64',
-);
 
 export async function startShowcase(options: ShowcaseOptions = {}): Promise<Showcase> {
   const server = createServer();
@@ -187,64 +163,4 @@ class FakeService implements Showcase {
     this.followers.set(check.testId, all.add(response));
     response.once('close', () => all.delete(response));
   }
-}
-
-/** The agent of each probe, over gateway and Redis in turn; that of an offline probe waits for approval. */
-function agentsOf(probes: Probes): Agents {
-  return Object.fromEntries(
-    Object.entries(probes).map(([id, { version, status }], index): [string, Agent] => [
-      id,
-      {
-        transport: index % 2 === 0 ? 'gateway' : 'redis',
-        version,
-        state: status === 'offline' ? 'waiting' : 'connected',
-        reason: null,
-      },
-    ]),
-  );
-}
-
-export function summaryOf(check: Check, probes: Probes): Summary {
-  return summarize(check, new Map(Object.entries(probes)));
-}
-
-/** @param before the state sent last: only changes are sent */
-function tell(response: ServerResponse, check: Check, before: Check | undefined): void {
-  if (check.status === 'completed') {
-    response.end(`id: 1000\nevent: completed\ndata: ${JSON.stringify(check)}\n\n`);
-    return;
-  }
-  for (const [probe, result] of Object.entries(check.results)) {
-    if (before !== undefined && JSON.stringify(before.results[probe]) === JSON.stringify(result)) continue;
-    response.write(`id: 1\nevent: probe\ndata: ${JSON.stringify({ probe, result })}\n\n`);
-  }
-}
-
-export function problem(status: number, detail: string, errors?: readonly unknown[]): Record<string, unknown> {
-  return {
-    type: 'https://vantage.example/problems/x',
-    title: 'Problem',
-    status,
-    detail,
-    instance: '/check',
-    requestId: 'r',
-    ...(errors === undefined ? {} : { errors }),
-  };
-}
-
-function sendPage(
-  response: ServerResponse,
-  answer: { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: Buffer },
-): void {
-  response.writeHead(answer.status, answer.headers).end(answer.body);
-}
-
-function sendJson(
-  response: ServerResponse,
-  status: number,
-  body: unknown,
-  headers: Readonly<Record<string, string>> = {},
-): void {
-  const type = status >= 400 ? 'application/problem+json' : 'application/json';
-  response.writeHead(status, { 'content-type': type, ...headers }).end(JSON.stringify(body));
 }
