@@ -23,6 +23,5 @@ export const longFiles: readonly string[] = [
   'packages/summary/src/rules.ts',
   'packages/summary/test/finding-cases/names.ts',
   'packages/summary/test/finding-cases/web.ts',
-  'packages/target-policy/test/dns-server.ts',
   'packages/test-support/src/dns/samples.ts',
 ];

@@ -1,14 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 
 import { createNameLookup } from './name-lookup.ts';
-import {
-  hastyResolver,
-  patientResolver,
-  startDnsServer,
-  type Answer,
-  type DnsServer,
-  type Zone,
-} from '../test/dns-server.ts';
+import { hastyResolver, patientResolver, startDnsServer, type DnsServer, type Zone } from '../test/dns-server.ts';
+import type { Answer } from '../test/dns-message.ts';
 
 const never = new AbortController().signal;
 const servers: DnsServer[] = [];

@@ -2,7 +2,8 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 
 import { discoverNat64Prefixes } from './nat64.ts';
 import { createNameResolver } from './resolver/resolver.ts';
-import { hastyResolver, patientResolver, startDnsServer, type Answer, type DnsServer } from '../test/dns-server.ts';
+import { hastyResolver, patientResolver, startDnsServer, type DnsServer } from '../test/dns-server.ts';
+import type { Answer } from '../test/dns-message.ts';
 
 const never = new AbortController().signal;
 const servers: DnsServer[] = [];

@@ -3,17 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from '@jest/globals';
 
 import { createNameResolver, type NameResolver } from './resolver.ts';
-import {
-  encodeDnsName,
-  patientResolver,
-  RA,
-  refusingPort,
-  startDnsServer,
-  type Answer,
-  type DnsServer,
-  type RawRecord,
-  type Zone,
-} from '../../test/dns-server.ts';
+import { encodeDnsName, RA, type Answer, type RawRecord } from '../../test/dns-message.ts';
+import { patientResolver, refusingPort, startDnsServer, type DnsServer, type Zone } from '../../test/dns-server.ts';
 
 const never = new AbortController().signal;
 const servers: DnsServer[] = [];
