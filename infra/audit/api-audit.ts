@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { startFuzzBed, type FuzzBed } from '../fuzz/bed.ts';
 import { fuzz } from '../fuzz/run.ts';
-import { hostileInputs, type HostileInput } from './hostile-inputs.ts';
+import { hostileInputs } from './hostile-inputs.ts';
+import type { HostileInput } from './hostile-input.ts';
 
 export interface ApiReport {
   readonly inputs: number;
