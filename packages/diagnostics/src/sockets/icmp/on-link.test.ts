@@ -61,6 +61,16 @@ describe('an address', () => {
     expect(isOnLink(address, linux)).toBe(isNeighbour);
   });
 
+  it('is not on a link by the network of an IPv6 address alone, whose prefix may not be on-link', () => {
+    const interfaces = () => ({ eth9: [{ address: '2001:db8:5::1', cidr: '2001:db8:5::1/64' }] });
+    const unread = { routes: join(folder, 'absent'), devices: folder, interfaces };
+
+    expect([isOnLink('2001:db8:5::9', { ...linux, interfaces }), isOnLink('2001:db8:5::9', unread)]).toEqual([
+      false,
+      true,
+    ]);
+  });
+
   it('is on a link by the networks of interfaces alone where the routes are too many to read', () => {
     const many = { routes: mkdtempSync(join(folder, 'many-')), devices: folder };
     writeFileSync(join(many.routes, 'route'), header + `${routes[1]!.join('\t')}\n`.repeat(4_000));

@@ -1,30 +1,42 @@
 import { readFileSync } from 'node:fs';
-import { networkInterfaces } from 'node:os';
+import { networkInterfaces, type NetworkInterfaceInfo } from 'node:os';
 
 import { addressBytes } from '@vantage/contract/address';
 import { readRoutes, type Route } from './routes.ts';
 
-/** Where Linux has its routes and network devices. */
-const LINUX = { routes: '/proc/self/net', devices: '/sys/class/net' };
+interface System {
+  /** Where Linux has its routes and network devices. */
+  readonly routes: string;
+  readonly devices: string;
+  readonly interfaces?: () => NodeJS.Dict<readonly Pick<NetworkInterfaceInfo, 'address' | 'cidr'>[]>;
+}
+
+const LINUX: System = { routes: '/proc/self/net', devices: '/sys/class/net' };
 
 /**
  * True if no router lies between the machine and an address, and both are neighbours on a link. The route with the
- * longest prefix decides, of the kernel's and those that the addresses of interfaces imply. Not by a default route
- * without a router: behind it are hosts for which a router answers ARP.
+ * longest prefix decides, of the kernel's and those that the addresses of interfaces imply. Over IPv6 the latter count only
+ * if the former cannot be read: a router may announce a prefix as not on-link (RFC 4861 section 6.3.4). Not by a default
+ * route without a router: behind it are hosts for which a router answers ARP.
  */
-export function isOnLink(address: string, { routes, devices } = LINUX): boolean {
+export function isOnLink(
+  address: string,
+  { routes, devices, interfaces = networkInterfaces }: System = LINUX,
+): boolean {
   const bytes = addressBytes(address.replace(/%.*$/, ''));
   const isTo = ({ network, bits }: Route): boolean =>
     network.length === bytes.length && valueOf(network) >> shift(bits) === valueOf(bytes) >> shift(bits);
   const shift = (bits: number): bigint => BigInt(8 * bytes.length - bits);
-  const [best] = [...readRoutes(routes), ...interfaceRoutes()]
+  const known = readRoutes(routes);
+  const isComplete = bytes.length === 16 && known.some(({ network }) => network.length === 16);
+  const [best] = [...known, ...(isComplete ? [] : routesOf(interfaces()))]
     .filter(isTo)
     .toSorted((a, b) => b.bits - a.bits || a.metric - b.metric);
   return best !== undefined && best.bits > 0 && !best.hasRouter && hasNeighbours(devices, best.device);
 }
 
-function interfaceRoutes(): readonly Route[] {
-  return Object.entries(networkInterfaces()).flatMap(([device, addresses = []]) =>
+function routesOf(interfaces: ReturnType<NonNullable<System['interfaces']>>): readonly Route[] {
+  return Object.entries(interfaces).flatMap(([device, addresses = []]) =>
     addresses.flatMap(({ address, cidr }) => {
       const bits = cidr?.split('/')[1];
       const network = addressBytes(address.replace(/%.*$/, ''));
