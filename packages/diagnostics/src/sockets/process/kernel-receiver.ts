@@ -6,6 +6,7 @@ import type { RawSocket } from 'raw-socket';
 import type { Libc, LibcMemory, WallTime } from '../libc.ts';
 import type { Clock } from '../packet-socket.ts';
 import { addressText } from '@vantage/contract/address';
+import { arrivalClock } from './arrival-clock.ts';
 
 /** A packet as recvmsg returned it; `bytes` is valid only until the callback returns. */
 export interface KernelPacket {
@@ -53,8 +54,6 @@ const MAX_PER_CALL = 64;
  * ones.
  */
 const MAX_DESCRIPTORS = 256;
-/** Age above which a stamp is taken as wrong: the wall clock may have been set in between. */
-const MAX_AGE_MS = 60_000;
 
 /**
  * Reads the descriptor of a raw-socket by recvmsg, for data that raw-socket does not provide: the kernel's receive
@@ -77,9 +76,11 @@ export function openKernelReceiver(
   }
   const memory = libc.allocate(AT.packet + packetBytes);
   prepareHeader(memory, packetBytes);
+  const arrivals = arrivalClock(libc);
   let isOpen = true;
 
   const drain: KernelReceiver['drain'] = (onPacket) => {
+    const arrival = arrivals();
     for (let count = 0; count < MAX_PER_CALL && isOpen; count += 1) {
       // recvmsg overwrites both lengths with the sizes that it has filled.
       memory.view.setUint32(8, NAME_BYTES, true);
@@ -91,7 +92,7 @@ export function openKernelReceiver(
       }
       const { stamp, hopLimit } = ancillary(memory.view);
       const from = senderOf(memory.view, family);
-      onPacket({ bytes: slice(memory, AT.packet, bytes), from, hopLimit, ...arrival(stamp, libc) });
+      onPacket({ bytes: slice(memory, AT.packet, bytes), from, hopLimit, ...arrival(stamp) });
     }
     return true;
   };
@@ -162,31 +163,4 @@ function ancillary(view: DataView): Ancillary {
     offset += Math.ceil(bytes / 8) * 8;
   }
   return found;
-}
-
-/**
- * The kernel's timestamps are wall-clock time; the age of a timestamp is subtracted from the monotonic clock. Without a
- * plausible timestamp, the present time is used.
- */
-function arrival(stamp: WallTime | undefined, libc: Libc): { readonly receivedMs: number; readonly clock: Clock } {
-  const { nowMs, wall } = bothClocks(libc);
-  if (stamp === undefined) return { receivedMs: nowMs, clock: 'process' };
-  const ageMs = (wall.seconds - stamp.seconds) * 1_000 + (wall.nanoseconds - stamp.nanoseconds) / 1_000_000;
-  const isPlausible = ageMs >= 0 && ageMs <= Math.min(MAX_AGE_MS, nowMs);
-  return isPlausible ? { receivedMs: nowMs - ageMs, clock: 'kernel' } : { receivedMs: nowMs, clock: 'process' };
-}
-
-/**
- * Reads two clocks in close succession: of up to three tries the one with the shortest gap counts, and 0.02 ms
- * suffices.
- */
-function bothClocks(libc: Libc): { readonly nowMs: number; readonly wall: WallTime } {
-  let best = { nowMs: 0, wall: { seconds: 0, nanoseconds: 0 }, gapMs: Infinity };
-  for (let tries = 0; tries < 3 && best.gapMs > 0.02; tries += 1) {
-    const before = performance.now();
-    const wall = libc.wallClock();
-    const gapMs = performance.now() - before;
-    if (gapMs < best.gapMs) best = { nowMs: before + gapMs / 2, wall, gapMs };
-  }
-  return best;
 }
