@@ -73,6 +73,7 @@ export const phrases: Readonly<Record<FailureCode, string>> = {
 export const probesPhrases: typeof phrases = {
   ...phrases,
   host_unreachable: 'the probe has no route, or no next hop that answers',
+  packet_too_big: 'the packets are too big for the probe’s own link',
   port_unreachable: 'the probe has rules that refuse the packets',
   administratively_prohibited: 'the probe has rules that forbid the traffic',
 };

@@ -258,6 +258,14 @@ describe('pings that met an ICMP error', () => {
     );
   });
 
+  it('name the link of the probe if it does not carry the packets of a trace', () => {
+    const tooBig = bad('packet_too_big', {}, { source: 'probe', result: 'error', phase: 'request' });
+
+    expect(textOf(summaryOf('traceroute', { 'fra-1': tooBig }), 'packets_unfit')).toContain(
+      'the packets are too big for the probe’s own link (fra-1)',
+    );
+  });
+
   it('say nothing of the target if the next hop of the probe does not answer on its link', () => {
     const icmp = { ...hostUnreachable, own: true };
     const dead = { result: 'error' as const, source: 'probe' as const };
