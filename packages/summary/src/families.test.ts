@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 
 import { bad, broken, each, summaryOf, type Result } from '../test/cases.ts';
+import { misdated } from '../test/misdated.ts';
 import { redirectOf } from '../test/redirect.ts';
 import { http, ping, tcp, tls, trace } from '../test/results.ts';
 
@@ -451,5 +452,29 @@ describe('a check over both families, one of which a probe could not measure', (
     expect(findings.find(({ code }) => code === 'family_absent')?.text).toMatch(
       /^Only IPv6 was measured where fra-1 could not measure IPv4 \(.+\)\.$/,
     );
+  });
+});
+
+describe('a wrong clock of a probe', () => {
+  const both = (first: Result<'http'>, second: Result<'http'>): Result<'http'> => {
+    const { startedAt: _startedAt, finishedAt: _finishedAt, ...other } = second as ReturnType<typeof http>;
+    return { ...first, otherFamily: { ...other, family: 6 } } as unknown as Result<'http'>;
+  };
+  const [works, wrong] = [http(200), misdated('tls_expired')];
+
+  it.each([
+    ['both families', { 'fra-1': both(wrong, wrong) }, 'unknown', ['probes_faulty']],
+    [
+      'both families, of one of two probes',
+      { 'fra-1': both(wrong, wrong), 'ber-1': both(works, works) },
+      'up',
+      ['probes_faulty'],
+    ],
+    ['IPv6 alone', { 'fra-1': both(works, wrong), 'ber-1': both(works, works) }, 'up', ['family_absent']],
+  ])('says nothing of the target over %s', (_what, results, verdict, codes) => {
+    const summary = summaryOf('http', results);
+
+    expect([summary.verdict, ...summary.findings.map(({ code }) => code)]).toEqual([verdict, ...codes]);
+    expect(JSON.stringify(summary.findings)).toContain('the clock of the probe is wrong');
   });
 });

@@ -13,7 +13,10 @@ export function measurementsOf(probeResult: ProbeResult): Measurements | undefin
   const { otherFamily, ...firstResult } = probeResult.result as SparseResultOf<'ping'>;
   if (otherFamily?.result === undefined || probeResult.outcome === 'pending') return undefined;
   const { family, result: outcome, ...result } = otherFamily;
-  const other = { probe: probeResult.probe, facts: probeResult.facts, outcome, result };
+  // The time at which the probe finished both: a wrong clock is recognised by it.
+  const { finishedAt } = firstResult;
+  const dated = finishedAt === undefined ? result : { ...result, finishedAt };
+  const other = { probe: probeResult.probe, facts: probeResult.facts, outcome, result: dated };
   const first = { ...probeResult, result: firstResult };
   return family === 6 ? { 4: first, 6: other } : { 4: other, 6: first };
 }
