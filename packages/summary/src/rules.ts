@@ -141,7 +141,10 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
     ['warning', 'info'],
     `tcp: the state is \`open\`, and an attempt failed, not by the probe itself, or took a second or more, and ${t.sentAgainMs} ms longer than another one of the probe: a lost SYN is sent again after a second (RFC 6298). Warning from ${t.lostPackets} such attempts on, of all probes together.`,
   ),
-  tls_failed: degrading(['critical'], 'http: `tls_handshake_failed` or `tls_protocol_unsupported`.'),
+  tls_failed: degrading(
+    ['critical', 'warning'],
+    'http: `tls_handshake_failed` or `tls_protocol_unsupported`. Warning if another probe made a TLS connection with the host.',
+  ),
   tls_outdated: degrading(['warning'], 'http: `tls.protocol` is TLS 1.0 or 1.1, though the probe offers 1.2 and 1.3.'),
   tls_key_exchange_weak: rule(
     ['warning'],

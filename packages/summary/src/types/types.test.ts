@@ -790,6 +790,31 @@ describe('an http check', () => {
     );
   });
 
+  it.each([
+    ['over which it answered', http(200)],
+    ['that led them on', http(200, { url: 'https://b.example/', redirects: [redirectOf('https://example.com/')] })],
+    ['whose certificate they refused', refused('tls_expired')],
+  ])('does not deny the TLS connections of other probes, %s', (_what, other) => {
+    const failed = bad('tls_handshake_failed', { url: 'https://example.com/' }, { phase: 'tls' });
+    const summary = summaryOf('http', { 'fra-1': failed, 'ber-1': other });
+
+    expect(lines(summary)).toContain('tls_failed warning: fra-1');
+    expect(textOf(summary, 'tls_failed')).toMatch(/^No TLS connection could be made from one probe: /);
+    expect(lines(summaryOf('http', each('fra-1 ber-1', failed)))).toContain('tls_failed critical: ber-1 fra-1');
+  });
+
+  it('does not say that TLS failed, or a certificate was refused, where the client allowed any', () => {
+    const allowed = http(200, { tls: tls('99', { authorized: false, authorizationError: 'tls_unknown_issuer' }) });
+    const summary = summaryOf('http', { 'fra-1': allowed, 'ber-1': http(200) });
+
+    expect(textOf(summary, 'certificate_untrusted')).toBe(
+      'The certificate would be refused: the issuer of the certificate is not trusted (fra-1).',
+    );
+    expect(textOf(summary, 'certificate_fails_on_some')).toMatch(
+      /^The certificate would be refused for fra-1, and is accepted for ber-1: /,
+    );
+  });
+
   it('does not deny a handshake that came to its end, in the finding or in the headline', () => {
     const failed = bad('tls_handshake_failed', { tls: tls('1') }, { phase: 'request' });
     const message = 'The server requires a certificate of the client.';

@@ -1,4 +1,4 @@
-import { failureCodes, type FailureCode, type FindingCode, type SummaryGroup } from '@vantage/contract';
+import type { FailureCode, FindingCode, SummaryGroup } from '@vantage/contract';
 
 import { buildFinding, type FindingDraft } from '../../finding.ts';
 import { groupsOf } from '../../groups.ts';
@@ -7,32 +7,13 @@ import { certificatePhrase } from '../../reasons.ts';
 import { groupBy, type ProbeResult, type SparseResultOf } from '../../probe-result.ts';
 import { redirectPlace } from '../../redirected.ts';
 import { hasWrongClock } from '../../clock.ts';
-import {
-  findDifferentCertificates,
-  isIssuerUnproved,
-  leafOf,
-  redirectedHostOf,
-  sawTheSame,
-} from './certificate-difference.ts';
+import { findDifferentCertificates, leafOf } from './certificate-difference.ts';
 import { findExpiry } from './certificate-expiry.ts';
-import { insideSentence, countOf, listed, naming, shown, tally, unique } from '../../words.ts';
+import { findFailsOnSome } from './fails-on-some.ts';
+import { isFault, isRefused, ofCode } from './fault-codes.ts';
+import { insideSentence, countOf, listed, shown, tally, unique } from '../../words.ts';
 
 type HttpResult = ProbeResult<SparseResultOf<'http'>>;
-
-/** The finding for each failure of a certificate or a handshake. */
-const ofCode: Readonly<Partial<Record<FailureCode, FindingCode>>> = {
-  tls_expired: 'certificate_expired',
-  tls_not_yet_valid: 'certificate_not_yet_valid',
-  tls_hostname_mismatch: 'certificate_hostname_mismatch',
-  tls_revoked: 'certificate_revoked',
-  tls_self_signed: 'certificate_untrusted',
-  tls_unknown_issuer: 'certificate_untrusted',
-  tls_missing_intermediate: 'certificate_untrusted',
-  tls_weak_key: 'certificate_untrusted',
-  tls_untrusted: 'certificate_untrusted',
-  tls_handshake_failed: 'tls_failed',
-  tls_protocol_unsupported: 'tls_failed',
-};
 
 export function groupCertificates(probeResults: readonly HttpResult[]): readonly SummaryGroup[] {
   return groupsOf('certificate', probeResults, (probeResult) => {
@@ -49,8 +30,8 @@ export function findCertificates(probeResults: readonly HttpResult[]): readonly 
   const refused = faulty.filter((probeResult) => !accepted.includes(probeResult));
   const served = accepted.filter((probeResult) => !faulty.includes(probeResult));
   return [
-    ...faults(faulty),
-    ...partlyByHost(refused, served),
+    ...faults(faulty, probeResults),
+    ...findFailsOnSome(refused, served),
     ...findExpiry(probeResults.filter((one) => faultOf(one) !== 'tls_expired')),
     ...findDifferentCertificates(probeResults),
   ];
@@ -60,10 +41,6 @@ export function findCertificates(probeResults: readonly HttpResult[]): readonly 
 function faultOf({ result }: HttpResult): FailureCode | undefined {
   const codes = [result.tls?.authorizationError, result.error?.code];
   return codes.find(isFault) ?? undefined;
-}
-
-function isFault(code: string | null | undefined): code is FailureCode {
-  return typeof code === 'string' && Object.hasOwn(failureCodes, code) && code in ofCode;
 }
 
 interface Fault {
@@ -100,35 +77,51 @@ function withoutPlace(message: string | undefined): string | undefined {
 
 const THE_CERTIFICATE = /^the certificate(?= (?:is|has|was)\b)/;
 
-function faults(faulty: readonly HttpResult[]): readonly FindingDraft[] {
+function faults(faulty: readonly HttpResult[], all: readonly HttpResult[]): readonly FindingDraft[] {
   const findingsOf = (probeResult: HttpResult): readonly FindingCode[] =>
     faultsOf(probeResult).map(({ code }) => ofCode[code]!);
   return unique(faulty.flatMap(findingsOf)).map((finding) => {
     const own = faulty.filter((probeResult) => findingsOf(probeResult).includes(finding as FindingCode));
     const here = (probeResult: HttpResult): readonly Fault[] =>
       faultsOf(probeResult).filter(({ code }) => ofCode[code] === finding);
-    const detail = finding === 'tls_failed' ? '' : details(own);
-    const isRefused = finding !== 'tls_failed';
-    const phrase = (fault: Fault): string => phraseOfFault(fault).replace(THE_CERTIFICATE, isRefused ? 'it' : '$&');
+    const isOfCertificate = finding !== 'tls_failed';
+    const phrase = (fault: Fault): string =>
+      phraseOfFault(fault).replace(THE_CERTIFICATE, isOfCertificate ? 'it' : '$&');
     const [place = '', ...others] = unique(own.map(({ result }) => redirectPlace(result)));
     const why = tally(
       own,
       (probeResult) =>
         `${listed([...new Set(here(probeResult).map(phrase))])}${others.length > 0 ? redirectPlace(probeResult.result) : ''}`,
     );
-    const where = others.length > 0 || place === '' ? '' : `${place},`;
-    const text = `${isRefused ? `The certificate${where} is refused` : `${tlsFailed(own)}${where}`}: ${why}.${detail}`;
-    return buildFinding(finding as FindingCode, 'critical', own, text, certificatePhrase(here(own[0]!)[0]!));
+    const at = others.length > 0 ? '' : place;
+    const brief = certificatePhrase(here(own[0]!)[0]!);
+    if (!isOfCertificate) {
+      const isOfSome = all.some((one) => !own.includes(one) && madeTlsWith(one, own));
+      const text = `${tlsFailed(own, isOfSome)}${at}: ${why}.`;
+      return buildFinding('tls_failed', isOfSome ? 'warning' : 'critical', own, text, brief);
+    }
+    const verb = own.every(isRefused) ? 'is refused' : 'would be refused';
+    const text = `The certificate${at}${at === '' ? '' : ','} ${verb}: ${why}.${details(own)}`;
+    return buildFinding(finding as FindingCode, 'critical', own, text, brief);
   });
+}
+
+/** True if the probe made a TLS connection with a host at which the others failed, be it for a redirect. */
+function madeTlsWith({ result }: HttpResult, others: readonly HttpResult[]): boolean {
+  const { tls, url, redirects = [] } = result;
+  const made = [...redirects.map((redirect) => redirect.url), ...(tls === undefined ? [] : [url])];
+  const hosts = made.flatMap((text) => URL.parse(text ?? '') ?? []).filter(({ protocol }) => protocol === 'https:');
+  return others.some((other) => hosts.some(({ host }) => host === URL.parse(other.result.url ?? '')?.host));
 }
 
 /**
  * Text with the stage at which TLS failed: an alert after a completed handshake also leaves no connection for the
  * response.
  */
-function tlsFailed(own: readonly HttpResult[]): string {
+function tlsFailed(own: readonly HttpResult[], isOfSome: boolean): string {
+  const from = isOfSome ? ` from ${countOf(own.length, 'probe')}` : '';
   const inHandshake = own.filter(({ result }) => result.error?.phase === 'tls');
-  if (inHandshake.length === own.length) return 'No TLS connection could be made';
+  if (inHandshake.length === own.length) return `No TLS connection could be made${from}`;
   return inHandshake.length === 0 ? 'TLS failed after the handshake' : 'TLS failed, in the handshake or after it';
 }
 
@@ -152,32 +145,4 @@ function details(probeResults: readonly HttpResult[]): string {
         told.map(([text]) => text),
         2,
       )}.`;
-}
-
-/** Findings: TLS fails for some probes and works for others with one host, to which redirects may have led. */
-function partlyByHost(faulty: readonly HttpResult[], accepted: readonly HttpResult[]): readonly FindingDraft[] {
-  return groupBy(faulty, redirectedHostOf).flatMap(([host, own]) =>
-    partly(
-      own,
-      accepted.filter((probeResult) => redirectedHostOf(probeResult) === host),
-    ),
-  );
-}
-
-function partly(faulty: readonly HttpResult[], accepted: readonly HttpResult[]): readonly FindingDraft[] {
-  if (faulty.length === 0 || accepted.length === 0) return [];
-  const isByTrust = faulty.every((one) => isIssuerUnproved(one) && accepted.some((other) => sawTheSame(one, other)));
-  const cause = isByTrust
-    ? ', with the same certificates: the probes trust different authorities, by their releases or their CA_FILE.'
-    : ': perhaps a server that was left out of a change, or something on the way that answers in the target’s place.';
-  const text = `TLS fails for ${naming(faulty)} and works for ${naming(accepted)}${cause}`;
-  return [
-    buildFinding(
-      'certificate_fails_on_some',
-      'warning',
-      faulty,
-      text,
-      `TLS fails for ${countOf(faulty.length, 'probe')}`,
-    ),
-  ];
 }
