@@ -81,6 +81,8 @@ export const thresholds = {
     byChance: 0.01,
     /** Maximum probability by chance at which a difference in loss at one probe counts, if many probes agree. */
     lossIfAgreed: 0.2,
+    /** Maximum probability by chance, at one probe, of an answered check and a silent one: 3 of 3 packets and 0 of 3. */
+    silence: 0.05,
     /** Significance level for a change of a path. */
     pathByChance: 1e-5,
     /**

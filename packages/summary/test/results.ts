@@ -10,14 +10,14 @@ type Final<T extends CheckTypeName> = SparseResultOf<T> & CommonResult;
 export function ping(rtts: readonly (number | null)[], fields: SparseResultOf<'ping'> = {}): Final<'ping'> {
   const known = rtts.filter((rtt) => rtt !== null);
   const counts = { pingCount: rtts.length, pingCompleted: known.length, loss: 1 - known.length / rtts.length };
-  if (known.length === 0) return bad('timed_out', { ...counts, ...fields }, { result: 'timeout', source: 'network' });
+  const from = fields.resolvedIp ?? '203.0.113.1';
+  const packets = rtts.map((rtt, index) => ({ seq: index + 1, rtt, ttl: 60, from, duplicate: false }));
+  const all = { packets, ...counts, ...fields };
+  if (known.length === 0) return bad('timed_out', all, { result: 'timeout', source: 'network' });
   const rttAvg = known.reduce((sum, rtt) => sum + rtt, 0) / known.length;
   const steps = known.slice(1).map((rtt, index) => Math.abs(rtt - known[index]!));
   const jitter = steps.length === 0 ? null : steps.reduce((sum, step) => sum + step, 0) / steps.length;
-  const rttMin = Math.min(...known);
-  const from = fields.resolvedIp ?? '203.0.113.1';
-  const packets = rtts.map((rtt, index) => ({ seq: index + 1, rtt, ttl: 60, from, duplicate: false }));
-  return ok({ rt: rttAvg, rttMin, rttAvg, rttMax: Math.max(...known), jitter, packets, ...counts, ...fields });
+  return ok({ rt: rttAvg, rttMin: Math.min(...known), rttAvg, rttMax: Math.max(...known), jitter, ...all });
 }
 
 export const lost = ping([null, null, null, null]);

@@ -40,13 +40,13 @@ export function compareChecks(a: ComparedCheck, b: ComparedCheck): Comparison {
   const drafts = withoutNoise(all);
   const measured = pairs.filter(([ofA, ofB]) => isMeasured(evidence.a(ofA)) && isMeasured(evidence.b(ofB))).length;
   const sides = { a: sideOf(a, b), b: sideOf(b, a) };
-  const isOfSame = sides.a.probes.length + sides.b.probes.length === 0 && measured === pairs.length;
+  const isExplained = sharedDifferences([], drafts).some(({ subject, certain }) => certain && subject !== 'request');
   const ofCheck = [
     ...(isSameHost(a.check.host, b.check.host)
       ? []
       : differentValue({ subject: 'request', name: 'host', label: 'host' }, a.check.host, b.check.host)),
     ...askedDifferences(type, a.check.request, b.check.request),
-    ...verdictDifferences(sides, isOfSame || [...drafts.values()].some(isExplaining)),
+    ...verdictDifferences(sides, isExplained),
   ];
   const differences = sharedDifferences(ofCheck, drafts);
   return {
@@ -77,18 +77,13 @@ function resultOf(differences: readonly SharedDifference[], measured: number): C
 /**
  * Difference of the verdicts; uncertain if one is `unknown`, which says nothing about the target.
  *
- * @param isOfTarget false if a change of the probes may explain the difference: not all of them measured in both
- * checks, and those that did have no certain difference other than of the request
+ * @param isExplained true if probes that measured in both checks have a certain difference other than of the request;
+ * else chance, other servers or other probes may explain that of the verdicts
  */
-function verdictDifferences({ a, b }: Pick<Comparison, 'a' | 'b'>, isOfTarget: boolean): readonly Difference[] {
+function verdictDifferences({ a, b }: Pick<Comparison, 'a' | 'b'>, isExplained: boolean): readonly Difference[] {
   const differences = differentValue({ subject: 'verdict', label: 'verdict' }, a.verdict, b.verdict);
   const isUnknown = [a.verdict, b.verdict].includes('unknown');
-  return isUnknown || !isOfTarget ? differences.map(uncertainly) : differences;
-}
-
-/** True if the results of a probe that measured in both checks certainly differ in more than the request. */
-function isExplaining({ differences }: ProbeDraft): boolean {
-  return differences.some(({ subject, certain }) => certain && subject !== 'request');
+  return isUnknown || !isExplained ? differences.map(uncertainly) : differences;
 }
 
 function sideOf({ check, summary }: ComparedCheck, other: ComparedCheck): Comparison['a'] {

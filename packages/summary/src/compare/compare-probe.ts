@@ -106,7 +106,9 @@ function compareMeasurements(
   const placed =
     where === undefined ? all : all.map((one) => (ofServer.has(one.subject) ? elsewhere(one, where) : one));
   // Silence that proves nothing may be due to loss, so no difference from it is certain.
-  const differences = kinds.includes('silent') ? placed.map(({ chance: _chance, ...one }) => uncertainly(one)) : placed;
+  const differences = kinds.includes('silent')
+    ? placed.map(({ chance: _chance, ...one }) => uncertainly(one))
+    : placed.map(unlessByLoss(type, a, b));
   return { differences, ...(path === undefined ? {} : { path }) };
 }
 
@@ -128,6 +130,26 @@ const ofServer: ReadonlySet<DifferenceSubject> = new Set([
   'phase',
   'loss',
 ]);
+
+/**
+ * Returns a function that marks differences of outcome and state as uncertain if one result has answers and the other
+ * none, of so few packets or with so much loss that chance explains it.
+ */
+function unlessByLoss(type: string, a: ProbeResult, b: ProbeResult): (one: DifferenceDraft) => DifferenceDraft {
+  const isSilence = [a, b].some(({ outcome }) => outcome === 'success') && [a, b].some(isTimeout);
+  const [ofA, ofB] = type === 'traceroute' ? [] : [lossOf(type, a), lossOf(type, b)];
+  if (!isSilence || !ofA?.sent || !ofB?.sent) return (one) => one;
+  const chance = chanceOfLossChange(ofA, ofB);
+  if (chance <= thresholds.compare.silence) return (one) => one;
+  return (one) =>
+    one.subject === 'outcome' || one.subject === 'state'
+      ? { ...uncertainly(one), chance, text: `${one.text}${FEW_PACKETS}` }
+      : one;
+}
+
+function isTimeout({ outcome }: ProbeResult): boolean {
+  return outcome === 'timeout';
+}
 
 function pathOf(a: ProbeResult, b: ProbeResult): Required<Pick<ProbeComparison, 'path' | 'differences'>> {
   const [[traceOfA], [traceOfB]] = [a, b].map((one) => tracesOf(ofType<'traceroute'>([one]))) as [

@@ -37,7 +37,7 @@ type Value = string | number | boolean | null | undefined;
 
 /** A difference of two sets, whatever their order; none if they are equal or one is unknown. */
 export function differentSet(
-  named: Named & { readonly isCertain?: boolean },
+  named: Named,
   a: readonly string[] | undefined,
   b: readonly string[] | undefined,
 ): readonly Difference[] {
@@ -51,8 +51,8 @@ export function differentSet(
         ...(gone.length > 0 ? [`${named.label} without ${some(gone)}`] : []),
         ...(added.length > 0 ? [`${gone.length > 0 ? '' : `${named.label} `}with ${some(added)} in addition`] : []),
       ].join(', ');
-  const { subject, name = null, isCertain = true } = named;
-  return [{ subject, name, a: valuesOf(a), b: valuesOf(b), certain: isCertain, text }];
+  const { subject, name = null } = named;
+  return [{ subject, name, a: valuesOf(a), b: valuesOf(b), certain: true, text }];
 }
 
 /** A difference, with the probability that it is noise, if that is known. */

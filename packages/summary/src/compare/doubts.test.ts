@@ -4,7 +4,7 @@ import type { CheckTypeName } from '@vantage/diagnostics/contract';
 import { bad, each, type Result } from '../../test/cases.ts';
 import { compared } from '../../test/compared.ts';
 import { limitedInGroups } from '../../test/spaced-groups.ts';
-import { dns, http, info, ping, tcp, tls, trace, udp } from '../../test/results.ts';
+import { dns, http, info, ping, refused, tcp, tls, trace, udp } from '../../test/results.ts';
 
 type Results = Readonly<Record<string, object>>;
 
@@ -52,6 +52,44 @@ describe('a comparison does not lay to the target', () => {
     const { differences } = compare('tcp', { 'fra-1': works, 'nyc-1': works }, { 'fra-1': fails });
 
     expect(differences[0]).toMatchObject({ subject: 'verdict', certain: true });
+  });
+
+  it('a verdict that chance flips', () => {
+    const [good, lossy] = [ping([20, 21, 22, 20]), ping([20, null, 21, 22])];
+    const { differences, result } = compare('ping', each('fra-1 nyc-1', good), each('fra-1 nyc-1', lossy));
+
+    expect(differences).toMatchObject([{ subject: 'verdict', text: 'verdict up → degraded', certain: false }]);
+    expect(result).toBe('unsure');
+  });
+
+  it.each([
+    ['few packets', 'ping', ping([20]), ping([null]), ['outcome']],
+    ['one more lost packet of four', 'ping', ping([20, null, null, null]), ping([null, null, null, null]), ['outcome']],
+    ['a lost handshake', 'tcp', tcp('open', [20]), tcp('filtered', [null]), ['outcome', 'state']],
+  ] as const)('the loss of %s', (_what, type, a, b, subjects) => {
+    const { differences, probes } = compare(type, { 'fra-1': a }, { 'fra-1': b });
+
+    expect(differences.map(({ certain }) => certain)).not.toContain(true);
+    expect(
+      probes['fra-1']!.differences.flatMap(({ subject, text }) =>
+        text.endsWith(', too few packets to exclude chance') ? [subject] : [],
+      ),
+    ).toEqual(subjects);
+  });
+
+  it('but an outage that all packets or many probes prove', () => {
+    const [whole, none] = [tcp('open', [20, 20, 20]), tcp('filtered', [null, null, null])];
+    const ten = 'a-1 b-1 c-1 d-1 e-1 f-1 g-1 h-1 i-1 j-1';
+    const { differences } = compare('ping', each(ten, ping([20])), each(ten, ping([null])));
+
+    expect(claims('tcp', { 'fra-1': whole }, { 'fra-1': none })).toEqual([
+      'outcome success → timeout (timed_out)',
+      'port open → filtered',
+    ]);
+    expect(differences).toMatchObject([
+      { subject: 'verdict', certain: true },
+      { subject: 'outcome', certain: true, text: 'outcome success → timeout (timed_out)' },
+    ]);
   });
 
   it('a trace without an answer of a target that limits its answers, and answered other packets', () => {
@@ -186,6 +224,37 @@ describe('a comparison tells a change from answers that rotate', () => {
   });
 });
 
+describe('a comparison tells a change from servers of which one fails or differs', () => {
+  it.each<[string, CheckTypeName, object, object]>([
+    ['a status', 'http', http(200), http(503)],
+    ['a closed port', 'tcp', tcp('open'), tcp('closed')],
+    ['a refused certificate', 'http', http(200), refused('tls_expired')],
+    ['an older version', 'http', http(200, { httpVersion: '2' }), http(200, { httpVersion: '1.1' })],
+    [
+      'another redirect',
+      'http',
+      http(302, { location: 'https://a.example/' }),
+      http(302, { location: 'https://b.example/' }),
+    ],
+  ])('if other probes had it before: %s', (_what, type, good, bad) => {
+    const { differences, result } = compare(type, { 'fra-1': good, 'nyc-1': bad }, { 'fra-1': bad, 'nyc-1': good });
+
+    expect(differences.length).toBeGreaterThan(0);
+    expect(differences.map(({ text }) => text)).toEqual(
+      differences.map(() => expect.stringMatching(/, which others had in the other check$/)),
+    );
+    expect(result).toBe('unsure');
+  });
+
+  it('but not for an address that answers one probe no more, and another one again', () => {
+    const [good, gone] = [ping([20, 21, 22, 20]), ping([null, null, null, null])];
+
+    expect(claims('ping', { 'fra-1': good, 'nyc-1': gone }, { 'fra-1': gone, 'nyc-1': good })).toEqual([
+      'outcome success → timeout (timed_out)',
+    ]);
+  });
+});
+
 describe('a comparison of certificates', () => {
   const keyed = (print: string, publicKey256: string) => {
     const { chain, ...others } = tls(print);
@@ -220,6 +289,19 @@ describe('a comparison of dns answers', () => {
     const [a, b] = [from(resolver, 'A 192.0.2.1'), from(resolver, 'A 192.0.2.9', 900)];
 
     expect(pair('dns', a, b)).toEqual(['records 192.0.2.1 → 192.0.2.9', 'query 20 ms → 900 ms, measured once each?']);
+  });
+
+  it('names another alias with the same records', () => {
+    const by = (alias: string) => {
+      const answers = [
+        { name: 'example.com.', type: 'CNAME', ttl: 60, data: alias },
+        { name: alias, type: 'A', ttl: 60, data: '192.0.2.1' },
+      ];
+      return { ...dns([]), answerKind: 'answer', canonicalName: alias, answers };
+    };
+
+    expect(pair('dns', by('a.example.net.'), by('b.example.org.'))).toEqual(['alias a.example.net. → b.example.org.']);
+    expect(pair('dns', by('a.example.net.'), by('A.example.net.'))).toEqual([]);
   });
 
   it('names the verdict of the validation', () => {

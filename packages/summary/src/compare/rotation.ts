@@ -2,12 +2,33 @@ import { measurementsOf, overOneFamily } from '../measurements.ts';
 import type { ProbeResult, SparseResultOf } from '../probe-result.ts';
 import { dataOf } from '../dns-answer.ts';
 import { uncertainly, type DifferenceDraft } from './difference.ts';
-import { listOf } from './fields/common.ts';
+import { listOf, outcomeText } from './fields/common.ts';
+import { aliasOf } from './fields/dns.ts';
+import { placeOf, trustOf } from './fields/http.ts';
 
 type ValuesOf = (result: ProbeResult) => readonly string[];
 
+const known = (value: string | number | null | undefined): readonly string[] =>
+  value === undefined || value === null ? [] : [String(value)];
+/** Values of a field of http results; none for other types. */
+const ofHttp =
+  (valueOf: (result: SparseResultOf<'http'>) => string | number | null | undefined): ValuesOf =>
+  ({ result }) =>
+    known(valueOf(result));
+
 /** Functions that return the values which may rotate among several servers, by subject and name of the difference. */
 const rotating: Readonly<Record<string, ValuesOf>> = {
+  // Packets of a ping or trace are answered by the address itself, not by one of the servers behind it.
+  outcome: (one) => ('packets' in one.result || 'hops' in one.result ? [] : [outcomeText(one)]),
+  state: ({ result }) => known((result as SparseResultOf<'tcp'>).state),
+  status: ofHttp(({ statusCode }) => statusCode),
+  'redirect url': ofHttp(({ url }) => placeOf(url)),
+  'redirect location': ofHttp(({ location, url }) => placeOf(location, url)),
+  'protocol httpVersion': ofHttp(({ httpVersion }) => httpVersion),
+  'protocol tls': ofHttp(({ tls }) => tls?.protocol),
+  'certificate authorized': ofHttp((result) => (result.tls === undefined ? undefined : trustOf(result))),
+  'answers rcode': ({ result }) => known((result as SparseResultOf<'dns'>).rcode),
+  'answers canonicalName': ({ result }) => known(aliasOf(result)),
   answers: ({ result }) => dataOf(result),
   addresses: (probeResult) => listOf(probeResult) ?? [],
   'addresses resolvedIp': ({ result }) => (typeof result.resolvedIp === 'string' ? [result.resolvedIp] : []),

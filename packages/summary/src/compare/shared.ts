@@ -2,7 +2,7 @@ import { differenceSubjects, type Difference, type SharedDifference } from '@van
 
 import { byText } from '../probe-result.ts';
 import { listed, unique } from '../words.ts';
-import { LOSS_OR_LIMIT, overFamily, type DifferenceDraft } from './difference.ts';
+import { LOSS_OR_LIMIT, overFamily, withoutSamples, type DifferenceDraft } from './difference.ts';
 import { isBeyondChance } from './noise.ts';
 
 const order = Object.keys(differenceSubjects);
@@ -92,7 +92,8 @@ function isCertain(own: readonly Own[], compared: number): boolean {
 
 function textOf(own: readonly Own[], isCertainOfAll: boolean): string {
   const [{ difference }] = own as readonly [Own];
-  if (difference.amounts === undefined || own.length === 1) return difference.text;
+  if (difference.amounts === undefined) return isCertainOfAll ? withoutSamples(difference.text) : difference.text;
+  if (own.length === 1) return difference.text;
   const isMore = difference.amounts.b > difference.amounts.a;
   const isLoss = difference.subject === 'loss';
   const what = isLoss ? `${isMore ? 'more' : 'fewer'} unanswered` : timeText(difference, isMore);

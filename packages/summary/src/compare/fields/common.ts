@@ -16,7 +16,8 @@ export function outcomeDifferences(a: ProbeResult, b: ProbeResult): readonly Dif
   return differentValue({ subject: 'outcome', label: 'outcome' }, outcomeText(a), outcomeText(b));
 }
 
-function outcomeText({ outcome, result }: ProbeResult): string {
+/** The outcome, with the code of a failure. */
+export function outcomeText({ outcome, result }: ProbeResult): string {
   const code = result.error?.code;
   return code === undefined ? outcome : `${outcome} (${code})`;
 }

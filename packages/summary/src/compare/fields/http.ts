@@ -29,7 +29,7 @@ export function httpDifferences(a: Http, b: Http): readonly DifferenceDraft[] {
 }
 
 /** The URL without query and fragment, which often differ with each request. */
-function placeOf(url: string | null | undefined, base?: string): string | null | undefined {
+export function placeOf(url: string | null | undefined, base?: string): string | null | undefined {
   if (typeof url !== 'string') return url;
   const parsed = URL.parse(url, base);
   return parsed === null ? url : `${parsed.origin}${parsed.pathname}`;
@@ -57,7 +57,7 @@ function keyText({ publicKey256: a }: Certificate, { publicKey256: b }: Certific
 }
 
 /** `trusted` or `refused (…)`; undefined if only a wrong clock of the probe makes the certificate invalid. */
-function trustOf(result: Http): string | undefined {
+export function trustOf(result: Http): string | undefined {
   if (isMisdatedAlone(result)) return undefined;
   const { authorized, authorizationError } = result.tls!;
   return authorized ? 'trusted' : `refused (${authorizationError ?? 'unknown reason'})`;
