@@ -186,7 +186,6 @@ function taskOf(messageId: string, url: string): ChangeTask {
     monitor: 'hooks',
     atMs: Date.now(),
     traceId: null,
-    probes: [],
     messageId,
     webhooks: [digestOf(url)],
     event: event as unknown as ChangeTask['event'],

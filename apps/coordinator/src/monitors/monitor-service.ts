@@ -62,6 +62,7 @@ export function createMonitorService(
   const shared = { redis, clock, readStored, log };
   const evaluations = createEvaluations({
     ...shared,
+    create: checks.create,
     read: checks.read,
     stopping: stopping.signal,
     factsOfProbes: () => factsOf(probes),
@@ -73,10 +74,7 @@ export function createMonitorService(
   const doTasks = createOutbox({
     redis,
     clock,
-    readStored,
-    readDefinition,
     log,
-    create: checks.create,
     read: checks.read,
     addMessages: webhooks.add,
   });

@@ -5,7 +5,9 @@ import { quiet, startCoreBed, until, type CoreBed } from '../../test/core-bed.ts
 import { readEcho } from '../../test/echo-type.ts';
 import { report, success } from '../../test/check-steps.ts';
 import type { Core } from '../core.ts';
+import { MOST_QUEUED } from '../checks/create/probe-capacity.ts';
 import type { Log } from '../redis/log.ts';
+import type { ReadDefinition } from './definition.ts';
 import { putMonitor, removeMonitor } from './store/definition-records.ts';
 import type { Delivery, DeliveryOutcome } from './webhooks/send-webhook.ts';
 
@@ -18,6 +20,7 @@ beforeEach(async () => {
   sent.length = 0;
   bed = await startCoreBed();
   await bed.addProbe('fra-1');
+  await bed.addProbe('full-1');
   await bed.keepAlive('fra-1');
   // Only the core that a test starts may send webhooks.
   await bed.core.close();
@@ -28,11 +31,17 @@ afterEach(() => bed.stop());
 const webhooks = ['https://one.example/secret', 'https://two.example/secret'];
 const request = { check: { everyMs: 1_000 }, every: '10s', alarm: { when: '1 of 1', for: 1 }, webhooks };
 
-function startSender(sendWebhook: (delivery: Delivery) => DeliveryOutcome, log: Log = quiet): Core {
+const closed = { code: 'connection_refused', phase: 'connect', source: 'target', message: 'The port is closed.' };
+
+function startSender(
+  sendWebhook: (delivery: Delivery) => DeliveryOutcome,
+  log: Log = quiet,
+  readDefinition: ReadDefinition = readEcho,
+): Core {
   return bed.startCore({
     log,
     monitors: {
-      readDefinition: readEcho,
+      readDefinition,
       sendWebhook: async (delivery) => {
         sent.push(delivery);
         return sendWebhook(delivery);
@@ -51,9 +60,8 @@ async function answerJobs(result: object): Promise<void> {
 async function turnBad(sendWebhook: (delivery: Delivery) => DeliveryOutcome, log: Log = quiet): Promise<Core> {
   const core = startSender(sendWebhook, log);
   await putMonitor(bed.redis, 'web', { owner: 'api', request }, Date.now());
-  const error = { code: 'connection_refused', phase: 'connect', source: 'target', message: 'The port is closed.' };
   await until(async () => {
-    await answerJobs({ ...success('no'), result: 'failure', error });
+    await answerJobs({ ...success('no'), result: 'failure', error: closed });
     return sent.length >= 2;
   });
   return core;
@@ -118,6 +126,35 @@ describe('the first tick of a definition', () => {
 
     expect(types()).toEqual(['monitor.unknown', 'monitor.ok']);
   });
+});
+
+it('a turn to bad is sent at once while no probe has capacity for its traceroute, and names none', async () => {
+  await bed.keepAlive('full-1');
+  // Jobs of pending checks, which the coordinator does not remove.
+  const ids = Array.from({ length: MOST_QUEUED }, (_, index) => `pending-${index}`);
+  await Promise.all(ids.map((id) => bed.redis.hset(redisKeys.checkResults(id), 'full-1', '')));
+  await bed.redis.rpush(`${redisKeys.queuePrefix('full-1')}:jobs:active`, ...ids);
+  const core = startSender(
+    () => ({ kind: 'delivered' }),
+    quiet,
+    (name, asked, allow) => {
+      const reading = readEcho(name, asked, allow);
+      const isTrace = (asked as { check: { type?: string } }).check.type === 'traceroute';
+      if (!reading.valid) return reading;
+      const accepted = { ...reading.definition.accepted, probes: [isTrace ? 'full-1' : 'fra-1'] };
+      return { valid: true, definition: { ...reading.definition, accepted } };
+    },
+  );
+  await until(async () => (await core.knownProbes().catch(() => [])).some(({ queued }) => queued === MOST_QUEUED));
+
+  await putMonitor(bed.redis, 'web', { owner: 'api', request }, Date.now());
+  await until(async () => {
+    await answerJobs({ ...success('no'), result: 'failure', error: closed });
+    return sent.length >= 2;
+  });
+
+  expect(JSON.parse(sent[0]!.body)).toMatchObject({ type: 'monitor.bad', data: { tracerouteId: null } });
+  expect(await core.monitors.read('web')).toMatchObject({ state: 'bad', tracerouteId: null });
 });
 
 it('one that fails is tried again under the same id, one that is refused is not', async () => {

@@ -4,38 +4,34 @@ import type { Redis } from 'ioredis';
 
 import type { Checks } from '../../checks/checks.ts';
 import type { RedisClock } from '../../redis/clock.ts';
-import type { Log } from '../../redis/log.ts';
 import { isStoreFault, onStore } from '../../redis/store.ts';
 import { CheckEvicted } from '../../redis/store-errors.ts';
-import type { MonitorDefinition, ReadDefinition, StoredMonitor } from '../definition.ts';
+import type { MonitorDefinition, StoredMonitor } from '../definition.ts';
 import { digestOf } from '../webhooks/message.ts';
 import { describeEvent } from '../state/describe-events.ts';
 import { judgeRun } from '../state/judge-run.ts';
 import { claimOpen, commitRun, readOpen } from '../store/run-records.ts';
 import { LEASE_MS, type OpenTick } from '../store/tick-records.ts';
-import type { ChangeTask } from '../store/outbox-records.ts';
 import { pathsOfTick } from './paths-of-tick.ts';
 import type { MonitorState, ReducedEvent } from '../state/monitor-state.ts';
 import { reduce } from '../state/reduce.ts';
 import type { ReadStored } from './run-ticks.ts';
-import { probesToTrace, readTrace } from './trace-request.ts';
+import { startTrace, type TraceDependencies } from './start-trace.ts';
 
 /** Maximum number of monitors whose open ticks one run takes over. */
 const AT_ONCE = 50;
 const READ_MS = 20_000;
 
-export interface EvaluationDependencies {
+export interface EvaluationDependencies extends TraceDependencies {
   readonly redis: Redis;
   readonly clock: RedisClock;
   readonly read: Checks['read'];
   readonly readStored: ReadStored;
   readonly factsOfProbes: () => Promise<ReadonlyMap<string, ProbeFacts>>;
-  readonly readDefinition: ReadDefinition;
   readonly drawId: () => string;
   /** Called when a task was written to the outbox. */
   readonly onTask: () => void;
   readonly stopping: AbortSignal;
-  readonly log: Log;
 }
 
 export interface Evaluations {
@@ -97,8 +93,9 @@ async function evaluateNext(dependencies: EvaluationDependencies, name: string):
   const change = events.find(({ kind }) => kind === 'state');
   const { allow } = JSON.parse(next.stored) as StoredMonitor;
   const turned = change?.to === 'bad' && reading.valid;
-  const trace = turned ? traceOf(dependencies, reading.definition, state, allow) : noTrace;
-  const facts = { monitor: name, checkId: run.checkId, tracerouteId: trace.traceId };
+  // Started before the change is written, which names it. If another coordinator writes the change, it is of no use.
+  const traceId = turned ? await startTrace(dependencies, reading.definition, state, allow) : null;
+  const facts = { monitor: name, checkId: run.checkId, tracerouteId: traceId };
   const described = events.map((event) => describeEvent(event, state, facts));
   const paths = await pathsOfTick(dependencies, check, before, reading, { ...facts, ...state });
   if (paths.event !== undefined) described.push(paths.event);
@@ -107,15 +104,15 @@ async function evaluateNext(dependencies: EvaluationDependencies, name: string):
     ({ kind }) => kind === 'path' || (kind === 'state' && isReported(change, before)),
   );
   const webhooks = (reading.valid ? reading.definition.request.webhooks : undefined)?.map(digestOf) ?? [];
-  const needsTask = event !== undefined && (trace.traceId !== null || webhooks.length > 0);
+  const needsTask = event !== undefined && (traceId !== null || webhooks.length > 0);
   const messageIdOf = (): string => `msg_${drawId()}`;
   const further = other === undefined ? undefined : { messageId: messageIdOf(), event: other };
-  const common = { kind: 'change' as const, monitor: name, atMs: nowMs, ...trace, webhooks };
+  const common = { kind: 'change' as const, monitor: name, atMs: nowMs, traceId, webhooks };
   const task = needsTask ? { ...common, messageId: messageIdOf(), event, further } : undefined;
   const isOurs = await commitRun(redis, name, next, {
     state: {
       ...state,
-      ...(turned ? { traceId: trace.traceId } : {}),
+      ...(turned ? { traceId } : {}),
       ...paths.state,
       emptyLocations: run.emptyLocations,
     },
@@ -132,29 +129,12 @@ async function evaluateNext(dependencies: EvaluationDependencies, name: string):
   return true;
 }
 
-const noTrace = { traceId: null, probes: [] } as const;
-
 /**
  * True for every change of state except that from unknown to ok at the first tick of a monitor, or of a new definition
  * of one that was ok.
  */
 function isReported(change: ReducedEvent | undefined, before: MonitorState | undefined): boolean {
   return change !== undefined && !(before === undefined && change.to === 'ok');
-}
-
-/**
- * The traceroute after a change to bad, if the target can be traced. Its id is drawn before it starts, so that the
- * event can name it.
- */
-function traceOf(
-  { drawId, readDefinition }: EvaluationDependencies,
-  definition: MonitorDefinition,
-  state: MonitorState,
-  allow: StoredMonitor['allow'],
-): Pick<ChangeTask, 'traceId' | 'probes'> {
-  const probes = probesToTrace(state);
-  const isTraceable = probes.length > 0 && readTrace(readDefinition, definition, probes, allow).valid;
-  return isTraceable ? { traceId: drawId(), probes } : noTrace;
 }
 
 /**

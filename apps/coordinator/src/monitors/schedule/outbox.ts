@@ -5,30 +5,20 @@ import type { Checks } from '../../checks/checks.ts';
 import type { RedisClock } from '../../redis/clock.ts';
 import type { Log } from '../../redis/log.ts';
 import { onStore } from '../../redis/store.ts';
-import { QueuesFull, StoreUnavailable } from '../../redis/store-errors.ts';
-import type { ReadDefinition, StoredMonitor } from '../definition.ts';
+import { StoreUnavailable } from '../../redis/store-errors.ts';
 import type { WebhookQueue } from '../webhooks/webhook-queue.ts';
 import { claimTasks, type ChangeTask, type OutboxTask, type PartingTask } from '../store/outbox-records.ts';
 import { readParting } from './read-parting.ts';
-import type { ReadStored } from './run-ticks.ts';
-import { readTrace } from './trace-request.ts';
 
 /** Tasks claimed at a time. */
 const AT_ONCE = 50;
 /** Lease of a task, which normally takes less: one that takes longer may be repeated. */
 const LEASE_MS = 15_000;
-/**
- * Time after a change in which the start of its traceroute is tried again: a later traceroute may show another path.
- */
-const TRACED_WITHIN_MS = 60_000;
 
 export interface OutboxDependencies {
   readonly redis: Redis;
   readonly clock: RedisClock;
-  readonly create: Checks['create'];
   readonly read: Checks['read'];
-  readonly readStored: ReadStored;
-  readonly readDefinition: ReadDefinition;
   readonly addMessages: WebhookQueue['add'];
   readonly log: Log;
 }
@@ -69,7 +59,6 @@ async function runTask(dependencies: OutboxDependencies, text: string): Promise<
 }
 
 async function follow(dependencies: OutboxDependencies, task: ChangeTask, text: string): Promise<void> {
-  if (!(await trace(dependencies, task))) return;
   const { monitor, webhooks, further } = task;
   const messages = [task, ...(further === undefined ? [] : [further])].flatMap(({ messageId: id, event }) => {
     const body = bodyOf(event);
@@ -96,25 +85,4 @@ async function replace(redis: Redis, text: string, next: PartingTask | undefined
   const transaction = redis.multi();
   if (next !== undefined) transaction.zadd(redisKeys.monitorOutbox, 0, JSON.stringify(next));
   await transaction.zrem(redisKeys.monitorOutbox, text).exec();
-}
-
-/** @returns false if the traceroute must be tried again */
-async function trace(dependencies: OutboxDependencies, task: ChangeTask): Promise<boolean> {
-  const { redis, clock, create, readStored, readDefinition, log } = dependencies;
-  const { monitor, traceId, probes, atMs } = task;
-  if (traceId === null) return true;
-  const stored = await redis.hget(redisKeys.monitors, monitor);
-  const reading = stored === null ? undefined : readStored(monitor, stored);
-  if (stored === null || reading?.valid !== true) return true;
-  const { allow } = JSON.parse(stored) as StoredMonitor;
-  const request = readTrace(readDefinition, reading.definition, probes, allow);
-  if (!request.valid) return true;
-  try {
-    const creation = await create(request.definition.accepted, undefined, 'monitors', traceId);
-    if (!creation.created) log.warn({ monitor, reason: creation.reason }, 'traceroute of a monitor was not started');
-    return true;
-  } catch (error) {
-    if (!(error instanceof QueuesFull) && !(error instanceof StoreUnavailable)) throw error;
-    return (await clock.now(redis)) - atMs > TRACED_WITHIN_MS;
-  }
 }

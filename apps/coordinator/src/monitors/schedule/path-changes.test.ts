@@ -73,6 +73,7 @@ const coordinator = (more: Partial<EvaluationDependencies> = {}): ReturnType<typ
     redis,
     clock: createRedisClock(),
     read,
+    create: () => Promise.reject(new Error('no traceroute is expected')),
     readStored: () => ({ valid: true, definition }) as unknown as DefinitionReading,
     factsOfProbes: async () => new Map(),
     readDefinition: () => ({ valid: false, errors: [] }),

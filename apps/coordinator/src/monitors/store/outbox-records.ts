@@ -7,15 +7,14 @@ import { claimDueScript, partingScript } from './schedule-scripts.ts';
 /** A task for any coordinator. If the one that claimed it ends before the task is done, another one repeats it. */
 export type OutboxTask = ChangeTask | PartingTask;
 
-/** The tasks after a change of the state or the paths: a traceroute, messages to webhooks. */
+/** The tasks after a change of the state or the paths: messages to webhooks, and to read the traceroute. */
 export interface ChangeTask {
   readonly kind: 'change';
   readonly monitor: string;
   /** When the change was noticed, milliseconds since the epoch. */
   readonly atMs: number;
-  /** Id of the traceroute, the same for every coordinator that starts it; null if there is none. */
+  /** Id of the traceroute that was started; null if there is none. */
   readonly traceId: string | null;
-  readonly probes: readonly string[];
   /** Id of the message, the same for all webhooks. */
   readonly messageId: string;
   /** `digestOf` the URL of each webhook that gets the message. */
