@@ -6,7 +6,7 @@ import type { Checks } from '../../checks/checks.ts';
 import type { RedisClock } from '../../redis/clock.ts';
 import { isStoreFault, onStore } from '../../redis/store.ts';
 import { CheckEvicted } from '../../redis/store-errors.ts';
-import type { MonitorDefinition, StoredMonitor } from '../definition.ts';
+import { readAlarm, type MonitorDefinition, type StoredMonitor } from '../definition.ts';
 import { digestOf } from '../webhooks/message.ts';
 import { describeEvent } from '../state/describe-events.ts';
 import { judgeRun } from '../state/judge-run.ts';
@@ -21,6 +21,9 @@ import { startTrace, type TraceDependencies } from './start-trace.ts';
 /** Maximum number of monitors whose open ticks one run takes over. */
 const AT_ONCE = 50;
 const READ_MS = 20_000;
+/** Time after the budget of a check for which a coordinator with an invalid definition leaves its tick to others. */
+const LEFT_MS = 60_000;
+const NOT_VALID = 'The definition is not valid at any coordinator that could evaluate the tick.';
 
 export interface EvaluationDependencies extends TraceDependencies {
   readonly redis: Redis;
@@ -79,22 +82,23 @@ async function evaluateNext(dependencies: EvaluationDependencies, name: string):
   const next = await readOpen(redis, name);
   if (next === undefined) return false;
   const reading = readStored(name, next.stored);
-  const { budgetMs, ...started } = JSON.parse(next.open) as OpenTick;
-  const check = started.checkId === null ? undefined : await readCompleted(dependencies, started.checkId);
+  const stored = JSON.parse(next.stored) as StoredMonitor;
+  const { budgetMs, ...opened } = JSON.parse(next.open) as OpenTick;
+  if (!reading.valid && isLeftToOthers(opened, (await clock.now(redis)) - budgetMs)) return false;
+  const started = reading.valid || opened.checkId === null ? opened : { ...opened, reason: NOT_VALID };
+  const checkId = reading.valid ? started.checkId : null;
+  const check = checkId === null ? undefined : await readCompleted(dependencies, checkId);
   if (check === 'pending') return !stopping.aborted;
 
-  const definition: Pick<MonitorDefinition, 'expectation' | 'rule'> = reading.valid
-    ? reading.definition
-    : noExpectation;
+  const definition = reading.valid ? reading.definition : withoutReading(stored);
   const { run, outcome } = judgeRun(started, check, definition, await factsOfProbes());
   const before = next.state === '' ? undefined : (JSON.parse(next.state) as MonitorState);
   const { state, events } = reduce(before, outcome, definition.rule);
   const nowMs = await clock.now(redis);
   const change = events.find(({ kind }) => kind === 'state');
-  const { allow } = JSON.parse(next.stored) as StoredMonitor;
   const turned = change?.to === 'bad' && reading.valid;
   // Started before the change is written, which names it. If another coordinator writes the change, it is of no use.
-  const traceId = turned ? await startTrace(dependencies, reading.definition, state, allow) : null;
+  const traceId = turned ? await startTrace(dependencies, reading.definition, state, stored.allow) : null;
   const facts = { monitor: name, checkId: run.checkId, tracerouteId: traceId };
   const described = events.map((event) => describeEvent(event, state, facts));
   const paths = await pathsOfTick(dependencies, check, before, reading, { ...facts, ...state });
@@ -103,7 +107,7 @@ async function evaluateNext(dependencies: EvaluationDependencies, name: string):
   const [event, other] = described.filter(
     ({ kind }) => kind === 'path' || (kind === 'state' && isReported(change, before)),
   );
-  const webhooks = (reading.valid ? reading.definition.request.webhooks : undefined)?.map(digestOf) ?? [];
+  const webhooks = stored.request.webhooks?.map(digestOf) ?? [];
   const needsTask = event !== undefined && (traceId !== null || webhooks.length > 0);
   const messageIdOf = (): string => `msg_${drawId()}`;
   const further = other === undefined ? undefined : { messageId: messageIdOf(), event: other };
@@ -138,12 +142,17 @@ function isReported(change: ReducedEvent | undefined, before: MonitorState | und
 }
 
 /**
- * Stands for a definition that is invalid with the settings of this coordinator, which starts no checks for its ticks.
+ * True for a tick whose check another coordinator has started, for which the definition is valid: it evaluates the
+ * tick, unless it has ended and there is no other such one.
  */
-const noExpectation = {
-  expectation: {},
-  rule: { failing: 1, of: 1, networks: 1, countries: 1, ticks: 1 },
-} as const satisfies Pick<MonitorDefinition, 'expectation' | 'rule'>;
+function isLeftToOthers({ checkId, atMs }: Pick<OpenTick, 'checkId' | 'atMs'>, nowMs: number): boolean {
+  return checkId !== null && nowMs - atMs < LEFT_MS;
+}
+
+/** For a definition that is not valid with the settings of this coordinator: the rule alone, without expectations. */
+function withoutReading({ request }: StoredMonitor): Pick<MonitorDefinition, 'expectation' | 'rule'> {
+  return { expectation: {}, rule: readAlarm(request.alarm ?? {}) ?? readAlarm({})! };
+}
 
 /**
  * @returns the completed check; `pending` if it is not completed within `READ_MS`; undefined if the results are gone

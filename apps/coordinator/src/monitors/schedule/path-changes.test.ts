@@ -85,12 +85,12 @@ const coordinator = (more: Partial<EvaluationDependencies> = {}): ReturnType<typ
   });
 
 /** Adds a tick whose check is completed, to be evaluated by any coordinator at once. */
-async function open(tick: number): Promise<void> {
+async function open(tick: number, atMs = tick * 1_000): Promise<void> {
   const record: OpenTick = {
     tick,
     checkId: idOf(tick),
-    atMs: tick * 1_000,
-    startedMs: tick * 1_000,
+    atMs,
+    startedMs: atMs,
     reason: null,
     budgetMs: 0,
   };
@@ -165,5 +165,37 @@ describe('a change of the path', () => {
     const kept = await changes();
     expect(kept).toHaveLength(PATH_CHANGES_KEPT);
     expect(kept.map(({ tick }) => tick)).toEqual(kept.map((_, index) => all + 1 - index));
+  });
+});
+
+describe('a coordinator for which the definition is not valid', () => {
+  const invalid = { readStored: () => ({ valid: false, errors: [] }) as DefinitionReading };
+
+  it('leaves a tick to those that have started its check', async () => {
+    const [other, starter] = [coordinator(invalid), coordinator()];
+    await open(1, Date.now());
+
+    other.follow('path');
+    await other.settled();
+    const before = await readMonitor(redis, 'path');
+    starter.follow('path');
+    await starter.settled();
+
+    expect(before?.runs).toEqual([]);
+    expect((await readMonitor(redis, 'path'))?.runs).toMatchObject([{ tick: 1, reason: null }]);
+  });
+
+  it('does not judge a tick that is left over, and says so', async () => {
+    const other = coordinator(invalid);
+    resultAt = () => ({ ...tracedResult(routes[0], true), result: 'failure' });
+    await open(1);
+
+    other.follow('path');
+    await other.settled();
+
+    expect(await readMonitor(redis, 'path')).toMatchObject({
+      state: { state: 'unknown' },
+      runs: [{ tick: 1, results: {}, reason: expect.stringContaining('not valid') }],
+    });
   });
 });
