@@ -31,7 +31,7 @@ export const families = {
   probe_dns_serial: 'Returns the serial number of the zone',
   vantage_probe_info: 'Always 1; its labels are the place of the probe.',
   vantage_probe_measured:
-    '1 if the probe measured the target, 0 if it did not, such as one that is offline or too busy.',
+    '1 if the probe measured the target, 0 if it did not, such as one that is offline, is too busy or whose resolver fails.',
   vantage_probe_packets_sent: 'Packets that the probe sent.',
   vantage_probe_packets_lost: 'Packets that were not answered in time.',
   vantage_probe_jitter_seconds: 'Mean of the absolute differences between the RTTs of neighbouring replies.',

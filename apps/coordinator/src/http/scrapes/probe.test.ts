@@ -162,6 +162,18 @@ describe('GET /probe', () => {
     expect(seen.get('vantage_probe_measured{probe="nyc-1"}')).toBe('0');
   });
 
+  it('has vantage_probe_measured 0 for a probe whose resolver fails while another one resolves the name', async () => {
+    const { ask, stored } = await start();
+    const error = { code: 'dns_refused', phase: 'resolve', source: 'resolver', message: 'The resolver refused.' };
+    const unresolved = { ...common, result: 'failure', resolvedIp: null, error };
+    stored.set(CHECK_ID, check('tcp', { 'fra-1': open, 'nyc-1': unresolved }));
+
+    const seen = samples((await ask('/probe?target=a.example:443&module=tcp_connect')).text);
+
+    expect(seen.get('vantage_probe_measured{probe="fra-1"}')).toBe('1');
+    expect(seen.get('vantage_probe_measured{probe="nyc-1"}')).toBe('0');
+  });
+
   const unavailable = async (): Promise<never> => {
     throw new StoreUnavailable('Redis does not answer');
   };

@@ -10,7 +10,7 @@ import {
   type ScrapedRun,
   type ScrapeFacts,
 } from '@vantage/modules';
-import { summarize } from '@vantage/summary';
+import { evidenceByProbe, summarize } from '@vantage/summary';
 import { canonicalizeHost } from '@vantage/target-policy';
 import type { Request, Response } from 'express';
 
@@ -76,7 +76,9 @@ export function probeTarget(options: ProbeEndpointOptions): Endpoint {
       // The results are gone, which must not appear as an outage of the target.
       if (check === undefined) throw new StoreUnavailable('The check of the scrape was lost');
       const places = await options.probes.list();
+      const evidence = evidenceByProbe(check);
       const facts = {
+        notMeasured: new Set(probes.filter((probe) => evidence.get(probe) === 'notMeasured')),
         isLiteral: isLiteral(scrape, accepted),
         elapsedMs: performance.now() - startedMs,
         pathHashes: pathHashes(scrape.module, check),
