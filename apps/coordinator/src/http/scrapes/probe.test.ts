@@ -174,6 +174,18 @@ describe('GET /probe', () => {
     expect(seen.get('vantage_probe_measured{probe="nyc-1"}')).toBe('0');
   });
 
+  it('is 503 if the coordinator stops before the probes have ended', async () => {
+    const stopping = new AbortController();
+    const { ask, stored } = await start({ stopping: stopping.signal });
+    stored.set(CHECK_ID, { ...check('tcp', { 'fra-1': { result: 'pending' } }), status: 'pending', completedAt: null });
+    stopping.abort();
+
+    const { status, text } = await ask('/probe?target=192.0.2.1:443&module=tcp_connect');
+
+    expect(status).toBe(503);
+    expect(text).not.toContain('probe_success');
+  });
+
   const unavailable = async (): Promise<never> => {
     throw new StoreUnavailable('Redis does not answer');
   };

@@ -17,6 +17,7 @@ import type { Request, Response } from 'express';
 import type { AcceptedRequest, AdmitCheck, Checks } from '../../checks/checks.ts';
 import type { ProbeList } from '../../probes/registry/probe-list.ts';
 import { StoreUnavailable } from '../../redis/store-errors.ts';
+import { retryAfter } from '../answer-problem.ts';
 import { apiKeyOf, callerOf } from '../caller.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { sendFresh } from '../endpoints/send-json.ts';
@@ -75,6 +76,11 @@ export function probeTarget(options: ProbeEndpointOptions): Endpoint {
       const check = await read(options, checkId, scrape.budgetMs - (performance.now() - startedMs), response);
       // The results are gone, which must not appear as an outage of the target.
       if (check === undefined) throw new StoreUnavailable('The check of the scrape was lost');
+      if (check.status === 'pending' && options.stopping.aborted) {
+        throw new HttpProblem('unavailable', 'The coordinator stopped before the probes had ended.', {
+          headers: retryAfter(),
+        });
+      }
       const places = await options.probes.list();
       const evidence = evidenceByProbe(check);
       const facts = {
