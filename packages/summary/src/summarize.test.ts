@@ -736,7 +736,19 @@ describe('the headline', () => {
       ),
     ],
     [
-      'http://example.com/ answers with status 200 from both probes (median first byte 135 ms, total 140 ms, redirects included).',
+      'http://example.com/ answers with status 200 from 3 of 4 probes, for 2 probes (ber-1 and fra-1) after redirects to https://b.example, and fails from nyc-1: the connection was refused.',
+      summaryOf(
+        'http',
+        {
+          ...each('ber-1 fra-1', http(200, behind('https://b.example/'))),
+          'lon-1': http(200, { url: 'http://example.com/' }),
+          'nyc-1': bad('connection_refused', { url: 'http://example.com/' }),
+        },
+        plainHttp,
+      ),
+    ],
+    [
+      'http://example.com/ answers with status 200 from both probes, for nyc-1 after a redirect to https://b.example (median first byte 135 ms, total 140 ms, redirects included).',
       summaryOf(
         'http',
         { 'fra-1': http(200, behind('https://www.example.com/')), 'nyc-1': http(200, behind('https://b.example/')) },

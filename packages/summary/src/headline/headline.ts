@@ -9,6 +9,7 @@ import { reasonsOf } from '../reasons.ts';
 import { countOf, fromAll, fromAny, naming } from '../words.ts';
 import { hostOf } from './asked.ts';
 import { confirmingResults, ofEchoAlone } from './confirming.ts';
+import { partlyRedirected } from './http.ts';
 import { limitationOf } from './limitation.ts';
 import { isNameless, negative, positive } from './statements.ts';
 import { supplementOf } from './supplement.ts';
@@ -58,7 +59,7 @@ function answerOf(input: HeadlineInput): string {
     }
     return `${negative(check, input.probeResults, down)} ${fromAny(down.length, countedPhrase(partition))}: ${reasonsOf(down)}`;
   }
-  const answers = `${positive(check, input.probeResults, up)} ${fromAll(confirmingResults(check, up).length, counted.length, countedPhrase(partition))}`;
+  const answers = `${positive(check, input.probeResults, up)} ${fromAll(confirmingResults(check, up).length, counted.length, countedPhrase(partition))}${partlyRedirected(check, up)}`;
   if (verdict === 'up') return `${answers}${supplementOf(check, up, findings)}${ofEchoAlone(check, up)}`;
   if (verdict === 'degraded') return `${answers}, but ${limitationOf(check, findings, up.length)}`;
   const scope = findings.find(({ code }) => code.startsWith('down_'))?.brief ?? countOf(down.length, 'probe');

@@ -1,6 +1,10 @@
-import { ofType, type ProbeResult } from '../probe-result.ts';
+import type { Check } from '@vantage/contract';
+
+import { ofType, type ProbeResult, type SparseResultOf } from '../probe-result.ts';
 import { redirectedTo } from '../redirected.ts';
-import { shown, unique } from '../words.ts';
+import { listed, naming, shown, unique } from '../words.ts';
+
+type HttpResult = ProbeResult<SparseResultOf<'http'>>;
 
 /** The HTTP status, if it is below 400 and equal for all probes. */
 export function statusOf(up: readonly ProbeResult[]): string {
@@ -14,17 +18,32 @@ export function statusOf(up: readonly ProbeResult[]): string {
  * another host, else `answers`. Hosts that differ only in a leading `www.` count as one.
  */
 export function redirectionOf(up: readonly ProbeResult[]): string {
-  const places = ofType<'http'>(up).map(({ result }) => {
-    const first = URL.parse(result.redirects?.[0]?.url ?? '')?.hostname ?? '';
-    // A redirect that was refused has led nowhere.
-    const last = result.statusCode === undefined ? undefined : redirectedTo(result);
-    return last === undefined || withoutWww(last.hostname) === withoutWww(first) ? undefined : shown(last.origin, 120);
-  });
-  const hosts = unique(places.filter((place) => place !== undefined));
-  if (places.includes(undefined) || hosts.length === 0) return 'answers';
-  return hosts.length === 1
-    ? `redirects to ${hosts[0]}, which answers`
-    : `redirects to ${hosts.length} places, which answer`;
+  const led = ofType<'http'>(up).filter(isLedElsewhere);
+  if (led.length < up.length || led.length === 0) return 'answers';
+  const places = placesOf(led);
+  return places.length === 1
+    ? `redirects to ${places[0]}, which answers`
+    : `redirects to ${places.length} places, which answer`;
+}
+
+/** `, for fra-1 after a redirect to https://b.example`; empty if redirects led all probes to another host, or none. */
+export function partlyRedirected({ type }: Check, up: readonly ProbeResult[]): string {
+  const led = type === 'http' ? ofType<'http'>(up).filter(isLedElsewhere) : [];
+  if (led.length === up.length || led.length === 0) return '';
+  const redirects = led.length === 1 ? 'a redirect' : 'redirects';
+  return `, for ${naming(led)} after ${redirects} to ${listed(placesOf(led), 2)}`;
+}
+
+function placesOf(led: readonly HttpResult[]): readonly string[] {
+  return unique(led.map(({ result }) => shown(redirectedTo(result)!.origin, 120)));
+}
+
+/** True if redirects that were followed led to an answer of another host; a leading `www.` makes no difference. */
+function isLedElsewhere({ result }: HttpResult): boolean {
+  const first = URL.parse(result.redirects?.[0]?.url ?? '')?.hostname ?? '';
+  // A redirect that was refused has led nowhere.
+  const last = result.statusCode === undefined ? undefined : redirectedTo(result);
+  return last !== undefined && withoutWww(last.hostname) !== withoutWww(first);
 }
 
 function withoutWww(host: string): string {
