@@ -66,6 +66,7 @@ function generateSamples(type: CheckTypeName, count: number): readonly Sample[] 
       createdAt: '2026-01-01T00:00:00.000Z',
       completedAt: null,
       results: results as Check['results'],
+      ...(type === 'traceroute' && seed % 2 === 1 ? { between: ['fra-1', 'ber-1'] as [string, string] } : {}),
     };
     return { check, probes: factsOf(ids) };
   });

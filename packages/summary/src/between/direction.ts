@@ -1,4 +1,4 @@
-import { addressBytes, networkText } from '@vantage/contract/address';
+import { networkText, readAddress } from '@vantage/contract/address';
 
 import type { Trace, Step } from '../traceroute/trace.ts';
 
@@ -125,7 +125,8 @@ function neighbourhood(ip: string): string {
   return prefixOf(ip, 24, 64);
 }
 
+/** The text itself if it is no address: results of agents may have any. */
 function prefixOf(ip: string, ofFour: number, ofSix: number): string {
-  const bytes = addressBytes(ip);
-  return networkText(bytes, bytes.length === 4 ? ofFour : ofSix);
+  const bytes = readAddress(ip);
+  return bytes === undefined ? ip : networkText(bytes, bytes.length === 4 ? ofFour : ofSix);
 }
