@@ -1,7 +1,7 @@
 import type { Summary } from '@vantage/contract';
 
 import type { ProbeResult, SparseResultOf } from './probe-result.ts';
-import { failsByClock, isMisdatedAlone } from './clock.ts';
+import { isMisjudged, isMisdatedAlone } from './clock.ts';
 import { answersSome, limitsAnswers } from './answers-some.ts';
 import { endsOnWay } from './ends-on-way.ts';
 import { thresholds } from './thresholds.ts';
@@ -172,7 +172,7 @@ const answeredAnyway: ReadonlySet<string> = new Set(['redirect_refused', 'redire
 
 function httpEvidence(outcome: 'success' | 'failure' | 'timeout', result: SparseResultOf<'http'>): Evidence {
   const { error, statusCode, tls } = result;
-  if (failsByClock(result)) return 'notMeasured';
+  if (isMisjudged(result)) return 'notMeasured';
   if (outcome === 'success') return tls?.authorized === false && !isMisdatedAlone(result) ? 'impaired' : 'up';
   const code = error?.code;
   if (code === 'http_status' || isBodyUnfinished(result))

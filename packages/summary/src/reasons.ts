@@ -6,7 +6,7 @@ import { isRootSilent, isUnanswered, classifiedAnswer } from './dns-answer.ts';
 import { dnsReason } from './dns-reason.ts';
 import { isUnfit, silentTtl } from './unanswered-pings.ts';
 import { listed, shown } from './words.ts';
-import { failsByClock, isDated } from './clock.ts';
+import { isMisjudged, isDated } from './clock.ts';
 import { outOfTimeReason } from './out-of-time.ts';
 import { ofRoot, ofZone } from './trace-reason.ts';
 import {
@@ -74,7 +74,7 @@ function reasonOfAny(probeResult: ProbeResult): string {
       Pick<SparseResultOf<'traceroute'>, 'sourcePort'> &
       Pick<SparseResultOf<'ping'>, 'ttl' | 'size'>;
   const code = error?.code;
-  if (failsByClock(probeResult.result)) return 'the clock of the probe is wrong';
+  if (isMisjudged(probeResult.result)) return 'the clock of the probe is wrong';
   const dns = dnsReason(probeResult.result);
   if (dns !== undefined) return dns;
   if (code === undefined || !Object.hasOwn(failureCodes, code)) return phrases.timed_out;

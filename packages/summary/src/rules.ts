@@ -177,7 +177,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   certificate_fails_on_some: degrading(
     ['warning'],
-    'http: one of the six above, or no handshake, for some probes, and an authorized certificate for others, at the same host. If these were shown the same certificates, the text names the authorities that the probes trust as the cause.',
+    'http: one of the six above, or no handshake, for some probes, and an authorized certificate for others, at the same host. If these were shown the same certificates, the text names no other server as the cause, but the authorities that the probes trust, or the OCSP response.',
   ),
   certificate_differs: rule(
     ['warning', 'info'],

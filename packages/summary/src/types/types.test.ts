@@ -547,7 +547,12 @@ describe('an http check', () => {
     ['the same certificates', {}, /with the same certificates: the probes trust different authorities/],
     ['one certificate less', { sentCertificates: 1 }, /perhaps a server that was left out of a change/],
     ['another certificate', { chain: tls('02').chain }, /perhaps a server that was left out of a change/],
-    ['the same, with a revoking OCSP response', { authorizationError: 'tls_revoked' }, /perhaps a server/],
+    [
+      'the same, with a revoking OCSP response',
+      { authorizationError: 'tls_revoked' },
+      /, with the same certificates: an OCSP response that not every probe was sent revokes one\.$/,
+    ],
+    ['the same, for another reason', { authorizationError: 'tls_expired' }, /, with the same certificates\.$/],
   ])('lays a refusal by some to the right cause after %s', (_reason, fields, expected) => {
     const unknown = { authorized: false, authorizationError: 'tls_unknown_issuer' } as const;
     const refusedTls = { ...tls('01', { ...unknown, sentCertificates: 2 }), ...fields };
@@ -801,6 +806,21 @@ describe('an http check', () => {
     expect(lines(summary)).toContain('tls_failed warning: fra-1');
     expect(textOf(summary, 'tls_failed')).toMatch(/^No TLS connection could be made from one probe: /);
     expect(lines(summaryOf('http', each('fra-1 ber-1', failed)))).toContain('tls_failed critical: ber-1 fra-1');
+  });
+
+  it.each([
+    ['has expired', { validFrom: '2025-09-01T00:00:00.000Z', validUntil: '2025-12-31T22:59:59.000Z' }, 'unknown'],
+    ['is not valid yet', { validFrom: '2026-01-01T01:00:02.000Z', validUntil: '2026-03-01T00:00:00.000Z' }, 'unknown'],
+    ['expires meanwhile', { validFrom: '2025-09-01T00:00:00.000Z', validUntil: '2026-01-01T00:00:00.500Z' }, 'up'],
+  ])('knows the clock of a probe as wrong that accepts a certificate that %s', (_what, dates, verdict) => {
+    const accepted = tls('01');
+    const chain = accepted.chain.map((certificate) => ({ ...certificate, ...dates }));
+    const behind = http(200, { tls: { ...accepted, chain } });
+    const others = summaryOf('http', { 'fra-1': behind, ...each('ber-1 par-1', refused('tls_expired')) });
+
+    expect(summaryOf('http', { 'fra-1': behind }).verdict).toBe(verdict);
+    expect(others.verdict).toBe(verdict === 'up' ? 'partial' : 'down');
+    expect(lines(others).some((line) => line.startsWith('certificate_fails_on_some'))).toBe(verdict === 'up');
   });
 
   it('does not say that TLS failed, or a certificate was refused, where the client allowed any', () => {

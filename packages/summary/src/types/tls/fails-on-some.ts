@@ -21,10 +21,7 @@ export function findFailsOnSome(
 
 function partly(faulty: readonly HttpResult[], accepted: readonly HttpResult[]): readonly FindingDraft[] {
   if (faulty.length === 0 || accepted.length === 0) return [];
-  const isByTrust = faulty.every((one) => isIssuerUnproved(one) && accepted.some((other) => sawTheSame(one, other)));
-  const cause = isByTrust
-    ? ', with the same certificates: the probes trust different authorities, by their releases or their CA_FILE.'
-    : ': perhaps a server that was left out of a change, or something on the way that answers in the target’s place.';
+  const cause = causeOf(faulty, accepted);
   const isSent = faulty.every((one) => !isRefused(one) && one.result.tls?.authorized === false);
   const text = isSent
     ? `The certificate would be refused for ${naming(faulty)}, and is accepted for ${naming(accepted)}${cause}`
@@ -39,4 +36,15 @@ function partly(faulty: readonly HttpResult[], accepted: readonly HttpResult[]):
       `${fails} for ${countOf(faulty.length, 'probe')}`,
     ),
   ];
+}
+
+function causeOf(faulty: readonly HttpResult[], accepted: readonly HttpResult[]): string {
+  if (!faulty.every((one) => accepted.some((other) => sawTheSame(one, other)))) {
+    return ': perhaps a server that was left out of a change, or something on the way that answers in the target’s place.';
+  }
+  const same = ', with the same certificates';
+  if (faulty.every(isIssuerUnproved))
+    return `${same}: the probes trust different authorities, by their releases or their CA_FILE.`;
+  const isRevoked = faulty.every(({ result }) => result.tls?.authorizationError === 'tls_revoked');
+  return isRevoked ? `${same}: an OCSP response that not every probe was sent revokes one.` : `${same}.`;
 }
