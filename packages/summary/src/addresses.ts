@@ -4,7 +4,7 @@ import { askedOver, familyOf, isRedirected, lastHost } from './asked.ts';
 import { isCutOff } from './cut-off.ts';
 import { buildFinding, type FindingDraft } from './finding.ts';
 import { groupsOf } from './groups.ts';
-import { groupBy, type ProbeResult, type SparseResultOf } from './probe-result.ts';
+import { byText, groupBy, type ProbeResult, type SparseResultOf } from './probe-result.ts';
 import { redirectedHost } from './redirected.ts';
 import { naming, shown, shownApart, tally, unique } from './words.ts';
 
@@ -79,12 +79,21 @@ function families(probeResults: readonly ProbeResult[]): readonly FindingDraft[]
     ? unique(probeResults.flatMap((one) => lastHost(one) ?? []))
     : [undefined];
   return hosts.flatMap((host) => {
-    const using = (family: string): readonly ProbeResult[] =>
-      probeResults.filter((probeResult) => askedOver(probeResult, host) === family);
-    const [four, six] = [using('IPv4'), using('IPv6')];
-    if (six.length === 0 || four.length === 0) return [];
+    const used = groupBy(probeResults, (probeResult) => askedOver(probeResult, host));
+    if (used.length < 2) return [];
+    const [first, ...others] = used.toSorted(([a], [b]) => byText(a, b));
     const at = host === undefined ? '' : ` for ${shown(host, 120)}`;
-    const text = `${naming(four)} used IPv4, ${naming(six)} IPv6${at}: what differs between them may be a matter of the family.`;
-    return [buildFinding('families_differ', 'info', [...four, ...six], text)];
+    const all = [`${naming(first![1])} used ${first![0]}`, ...others.map(([way, own]) => `${naming(own)} ${way}`)];
+    const isTranslated = used.some(([way]) => way.includes('NAT64'));
+    const matter = isTranslated ? 'the family or the translation' : 'the family';
+    const text = `${all.join(', ')}${at}: what differs between them may be a matter of ${matter}.`;
+    return [
+      buildFinding(
+        'families_differ',
+        'info',
+        used.flatMap(([, own]) => own),
+        text,
+      ),
+    ];
   });
 }

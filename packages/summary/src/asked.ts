@@ -1,3 +1,4 @@
+import { behindNat64, isOfNat64 } from './nat64.ts';
 import type { ProbeResult, SparseResultOf } from './probe-result.ts';
 import { unique } from './words.ts';
 
@@ -11,6 +12,9 @@ interface Request {
 
 type FamilyName = 'IPv4' | 'IPv6';
 
+/** How a probe reaches a server: NAT64 leads from IPv6 to one that others reach over IPv4. */
+type Way = FamilyName | 'IPv4 through NAT64';
+
 /** True if an http check followed redirects. */
 export function isRedirected({ result }: ProbeResult): boolean {
   return ((result as Http).redirects ?? []).length > 0;
@@ -23,23 +27,31 @@ export function lastHost({ result }: ProbeResult): string | undefined {
 
 /**
  * The addresses that the last request asked, IPv4 first: over both families if the check asked for both, and of http
- * with those that took no connection.
+ * with those that took no connection. Of NAT64 it is the address behind it.
  */
 export function lastAsked(probeResult: ProbeResult): readonly string[] {
   const addresses = measurementsIn(probeResult).flatMap((measured) => lastOf(measured).addresses);
-  return unique(addresses).toSorted((a, b) => Number(a.includes(':')) - Number(b.includes(':')));
+  return serversOf(addresses).toSorted((a, b) => Number(a.includes(':')) - Number(b.includes(':')));
 }
 
 /** The same of all requests, those that were redirected included. */
 export function everAsked(probeResult: ProbeResult): readonly string[] {
-  return unique(requestsOf(probeResult).flatMap(({ addresses }) => addresses));
+  return serversOf(requestsOf(probeResult).flatMap(({ addresses }) => addresses));
 }
 
-/** The only family over which the probe asked a host, or all hosts if undefined; undefined for none and for both. */
-export function askedOver(probeResult: ProbeResult, host: string | undefined): FamilyName | undefined {
+/** The only way by which the probe asked a host, or all hosts if undefined; undefined for none and for several. */
+export function askedOver(probeResult: ProbeResult, host: string | undefined): Way | undefined {
   const requests = requestsOf(probeResult).filter((request) => host === undefined || request.host === host);
-  const families = new Set(requests.flatMap(({ addresses }) => addresses.map(nameOf)));
-  return families.size === 1 ? [...families][0] : undefined;
+  const ways = new Set(requests.flatMap(({ addresses }) => addresses.map(wayOf)));
+  return ways.size === 1 ? [...ways][0] : undefined;
+}
+
+function wayOf(address: string): Way {
+  return isOfNat64(address) ? 'IPv4 through NAT64' : nameOf(address);
+}
+
+function serversOf(addresses: readonly string[]): readonly string[] {
+  return unique(addresses.map((address) => behindNat64(address) ?? address));
 }
 
 /** The family of the measured address. */

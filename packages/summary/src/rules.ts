@@ -38,7 +38,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   down_family: rule(
     ['critical'],
-    'The same with the address family; not of probes that tried both. Of redirects it is that of the host whose request failed. In a check over both also if one family fails from all probes that measured it, and those that fail measured no other; then there is no other finding `down_…`.',
+    'The same with the address family; not of probes that tried both. IPv4 through NAT64 (64:ff9b::/96, 64:ff9b:1::/48) is one of them, and of `down_address` the address behind it counts. Of redirects it is that of the host whose request failed. In a check over both also if one family fails from all probes that measured it, and those that fail measured no other; then there is no other finding `down_…`.',
   ),
   down_one_probe: rule(
     ['warning'],

@@ -230,6 +230,34 @@ describe('addresses that failed', () => {
 const error = 'timed_out' as const;
 type DeadAddress = { readonly address: string; readonly error: typeof error; readonly time: number };
 
+describe('probes behind NAT64', () => {
+  const translated = { ...lost, ...at('64:ff9b::cb00:7101') };
+
+  it('ask the same server as those that use IPv4', () => {
+    const some = summaryOf('ping', { ...each('fra-1 nyc-1', translated), ...each('ber-1 lon-1', good) });
+    const one = summaryOf('ping', { 'fra-1': translated, 'ber-1': good });
+
+    expect(lines(some)).toEqual(['down_family critical: fra-1 nyc-1', 'families_differ info: ber-1 fra-1 lon-1 nyc-1']);
+    expect(some.headline).toContain('and fails from the 2 probes that used IPv4 through NAT64: ');
+    expect(textOf(one, 'down_one_probe')).not.toContain('None of the others asked');
+    expect(textOf(one, 'families_differ')).toBe(
+      'ber-1 used IPv4, fra-1 IPv4 through NAT64: what differs between them may be a matter of the family or the translation.',
+    );
+  });
+
+  it.each([
+    ['another server', '64:ff9b::203.0.113.9', '203.0.113.9'],
+    ['another one by a local prefix', '64:ff9b:1:fffe::203.0.113.9', '203.0.113.9'],
+    ['one by a prefix of another length', '64:ff9b:1:cb00:71:900::', '64:ff9b:1:cb00:71:900::'],
+  ])('may ask %s', (_what, address, server) => {
+    const failing = each('fra-1 nyc-1', { ...lost, ...at(address) });
+
+    expect(textOf(summaryOf('ping', { ...failing, ...each('ber-1 lon-1', good) }), 'down_address')).toContain(
+      `the 2 probes that asked ${server} and from no other`,
+    );
+  });
+});
+
 describe('if the place of the others is unknown', () => {
   it('makes no statement whether they are where the failing ones are', () => {
     const some = textOf(summaryOf('ping', { ...each('fra-1 ber-1', lost), 'gone-1': good }), 'down_some');

@@ -1,5 +1,6 @@
 import { answerKindOf, dataOf } from '../../dns-answer.ts';
 import { buildFinding, type FindingDraft } from '../../finding.ts';
+import { isOfNat64 } from '../../nat64.ts';
 import type { ProbeResult, SparseResultOf } from '../../probe-result.ts';
 import { listed, naming, shown, unique } from '../../words.ts';
 
@@ -14,9 +15,6 @@ const IPV4 =
 
 /** `::`, `::1`, fc00::/7 and fe80::/10 (RFC 6890). */
 const IPV6 = /^(?:::1?$|f[cd][0-9a-f]{2}:|fe[89ab][0-9a-f]:)/i;
-
-/** The prefixes of DNS64 for IPv4 addresses (RFC 6052 section 2.1, RFC 8215); networks may use others. */
-const TRANSLATED = /^64:ff9b:(?::|1:)/i;
 
 function isNotPublic(address: string): boolean {
   const mapped = address.replace(/^::ffff:(?=\d+\.)/i, '');
@@ -37,7 +35,7 @@ export function isWithoutPublic(probeResult: DnsResult): boolean {
 /** True if the resolver derived all addresses of an answer from IPv4 addresses of the name (DNS64, RFC 6147). */
 export function isTranslated(probeResult: DnsResult): boolean {
   const addresses = addressesOf(probeResult);
-  return addresses.length > 0 && addresses.every((address) => TRANSLATED.test(address));
+  return addresses.length > 0 && addresses.every(isOfNat64);
 }
 
 /** Findings: answers whose addresses are not public, and those of DNS64. */
