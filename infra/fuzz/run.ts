@@ -105,7 +105,7 @@ const shownElsewhere = [
 function broken({ method, path }: FuzzRequest, { status, headers, body }: RawAnswer, key: string): readonly string[] {
   const faults: string[] = [];
   const type = headers.get('Content-Type') ?? '';
-  // Endpoints that render HTML or images report a missing check in their own format.
+  // Badge, card and embed report a missing check in their own format.
   const isShown = [404, 410].includes(status) && shownElsewhere.some((form) => form.test(`${path} ${type}`));
   if (status >= 500 && status !== 503) faults.push(`status ${status}`);
   if (status >= 400 && !isShown && !type.startsWith('application/problem+json')) faults.push(`an error as ${type}`);

@@ -6,7 +6,7 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 export interface Relay {
   /** Connections to this port are forwarded to the given one. */
   readonly port: number;
-  /** Port of a proxy by CONNECT. */
+  /** Port of an HTTP CONNECT proxy to any local port. */
   readonly proxyPort: number;
   /** Ends all connections, and each new one at once, until `heal` is called. */
   readonly cut: () => void;

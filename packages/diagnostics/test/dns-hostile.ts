@@ -169,7 +169,8 @@ export const hostileBehaviours = {
   yxdomain: one(() => ({ flags: aa | rd, rcode: 6, answers: [named(39, zone, 'new.example')] })),
   notauth: one(() => ({ flags: rd, rcode: 9 })),
   rcode12: one(() => ({ flags: rd, rcode: 12 })),
-  // An answer to another question, or a datagram too short for one, precedes the correct answer.
+  // A datagram that does not match the query (ID, question or QR bit), or is too short for a header, precedes the correct
+  // answer.
   'wrong-id': (query) => [respond(query, { ...lie, id: query.id ^ 1 }), good(query)],
   'wrong-name': (query) => [respond(query, { ...lie, question: question('evil.example.net') }), good(query)],
   'wrong-type': (query) => [respond(query, { ...lie, question: question(query.name, 28) }), good(query)],

@@ -15,7 +15,6 @@ export interface NameLookupOptions {
 
 const MAX_NAMES = 8;
 const MAX_NAME_CODE_POINTS = 255;
-/** Maximum addresses of a name. */
 const MAX_ADDRESSES = 100;
 
 /**

@@ -41,7 +41,7 @@ describe('a timer that reads first', () => {
   it('can be stopped before it is due, and when it is about to act', async () => {
     const acted: string[] = [];
     const stop = [readFirstTimer(() => acted.push('long'), 60_000), readFirstTimer(() => acted.push('due'), 1)];
-    // Of two timers that are due at the same time, the one set first fires first; it acts only one turn later.
+    // Of two timers that are due at the same time, the one set first fires first; it acts only in the check phase.
     const stopped = new Promise<void>((resolve) => {
       setTimeout(() => {
         for (const one of stop) one();

@@ -69,6 +69,7 @@ export const redisSettings = {
     default: '2000',
     description:
       'Maximum expected queueing delay of a job at a probe. Checks that would wait longer are refused with ' +
-      '503, and no check type gets more than three quarters of it.',
+      '503; if other named probes have capacity, the probe gets the result `probe_busy`. No check type gets more than ' +
+      'three quarters of it.',
   }),
 } as const satisfies Settings;

@@ -1,4 +1,4 @@
-/** Approximate memory of a completed check in Redis without its screenshot, and its client. */
+/** Client of a completed check, and its approximate memory in Redis without its screenshot. */
 export interface StoredCheck {
   readonly bytes: number;
   /** Digest of the client, or `monitors`; '' for checks of older releases, which share one budget. */

@@ -7,7 +7,7 @@ import { putScript, removeScript } from './definition-scripts.ts';
 
 export type PutOutcome = 'same' | 'new' | 'changed' | 'file' | 'full';
 
-/** Longer than a message is tried again, which is 83 hours. */
+/** How long the last tick of a removed monitor is kept: longer than webhooks are retried, 83 hours at most. */
 const ENDED_KEPT_MS = 7 * 86_400_000;
 
 /**

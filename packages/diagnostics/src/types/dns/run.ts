@@ -31,7 +31,7 @@ export interface DnsWaits {
   readonly oneMs: readonly number[];
   /** Waits for each of several resolvers. */
   readonly eachMs: readonly number[];
-  /** Wait for each of several resolvers but the last, for an exchange over TCP, TLS or HTTPS. */
+  /** Wait for each of several resolvers but the last, for a query over TCP, TLS or HTTPS. */
   readonly eachStreamMs: number;
   /** Waits for each name server of a trace. */
   readonly traceMs: readonly number[];

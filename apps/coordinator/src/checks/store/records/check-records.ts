@@ -29,7 +29,7 @@ export interface CheckRecord {
   readonly partials: ReadonlyMap<string, string>;
   /** State of the screenshot; the image has a separate key. */
   readonly screenshot: Screenshot;
-  /** Approximate memory of the check in Redis without partial results and screenshot, and its client. */
+  /** Client of the check, and its approximate memory in Redis without partial results and screenshot. */
   readonly stored: StoredCheck;
 }
 

@@ -69,7 +69,7 @@ export function hasSpacedTime(options: Asked): boolean {
   return options.isOfAllFlows === true || wantsAllFlows(options) || options.flows !== 1;
 }
 
-/** Extra time for these packets at the end of the check. */
+/** Extra time for the spaced groups after the trace, milliseconds; 0 if there are none. */
 function spacedMs(options: Asked): number {
   return hasSpacedTime(options) ? SPACED_MS : 0;
 }

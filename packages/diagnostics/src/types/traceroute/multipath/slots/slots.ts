@@ -17,7 +17,7 @@ interface GrowingSlot extends Slot {
 
 /** Marks an answer of the target. */
 const ARRIVED = '=';
-/** Marks an error of a router that does not forward the packet. */
+/** Marks an ICMP error other than time exceeded. */
 const REFUSED = '!';
 /** Marks a packet without an answer. */
 export const SILENT = '*';
