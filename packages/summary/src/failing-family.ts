@@ -5,6 +5,7 @@ import { measurementsOf } from './measurements.ts';
 import type { Partition } from './partition.ts';
 import type { ProbeResult } from './probe-result.ts';
 import { reasonsOf } from './reasons.ts';
+import { withFailedResolver } from './resolution.ts';
 import { isTold, works } from './told.ts';
 import { naming } from './words.ts';
 
@@ -14,7 +15,9 @@ import { naming } from './words.ts';
  */
 export function findFailingFamily({ up, down }: Partition): readonly FindingDraft[] {
   return ([4, 6] as const).flatMap((family) => {
-    const own = up.flatMap((probeResult) => measurementsOf(probeResult)?.[family] ?? []).filter(isTold);
+    const all = up.flatMap((probeResult) => measurementsOf(probeResult)?.[family] ?? []);
+    const unresolved = withFailedResolver(all);
+    const own = all.filter((one) => isTold(one) && !unresolved.has(one));
     if (own.length === 0 || own.some(works)) return [];
     if (!down.every((probeResult) => isOverAlone(family, probeResult))) return [];
     const failing = [...down, ...own];

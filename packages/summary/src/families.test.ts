@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { bad, broken, each, summaryOf, type Result } from '../test/cases.ts';
+import { bad, broken, each, summaryOf, textOf, type Result } from '../test/cases.ts';
 import { misdated } from '../test/misdated.ts';
 import { redirectOf } from '../test/redirect.ts';
-import { http, ping, tcp, tls, trace } from '../test/results.ts';
+import { dns, http, ping, tcp, tls, trace } from '../test/results.ts';
 
 /**
  * A result over this family, which includes the measurement over the other one; `works`: which of the two were
@@ -476,5 +476,56 @@ describe('a wrong clock of a probe', () => {
 
     expect([summary.verdict, ...summary.findings.map(({ code }) => code)]).toEqual([verdict, ...codes]);
     expect(JSON.stringify(summary.findings)).toContain('the clock of the probe is wrong');
+  });
+});
+
+describe('a resolver that fails over one family', () => {
+  const second = (result: object): object => {
+    const { startedAt: _startedAt, finishedAt: _finishedAt, ...own } = result as Record<string, unknown>;
+    return { ...own, family: 6 };
+  };
+  const withIpv6 = (first: object, result: object) =>
+    ({ ...first, otherFamily: second(result) }) as unknown as Result<'ping' | 'http' | 'tcp' | 'dns'>;
+  const failing = (code: 'timed_out' | 'dns_refused' | 'dns_servfail') =>
+    bad(code, { resolvedIp: null }, { source: 'resolver', phase: 'resolve' });
+
+  it.each([
+    ['ping', ping([5, 5]), 'timed_out'],
+    ['http', http(200), 'dns_servfail'],
+    ['tcp', tcp('open'), 'dns_refused'],
+  ] as const)('says nothing about the target of %s', (type, good, code) => {
+    const summary = summaryOf(type, {
+      'fra-1': withIpv6(good, failing(code)),
+      'nyc-1': withIpv6(good, { ...good, resolvedIp: '2001:db8::1' }),
+    });
+
+    expect([summary.verdict, textOf(summary, 'family_absent')]).toEqual([
+      'up',
+      expect.stringMatching(/^Only IPv4 was measured where fra-1 could not measure IPv6 \(/),
+    ]);
+  });
+
+  it('says that the name servers fail if it is so for most', () => {
+    const one = withIpv6(http(200), failing('dns_servfail'));
+    const { verdict, findings } = summaryOf('http', { 'fra-1': one, 'nyc-1': one } as never);
+
+    expect([verdict, findings[0]?.code]).toEqual(['degraded', 'family_broken']);
+  });
+
+  it('is named in a check of dns, which asks it', () => {
+    const unheard = bad(
+      'timed_out',
+      { recordType: 'A', resolvedIp: null },
+      { source: 'network', phase: 'response', result: 'timeout' },
+    );
+    const good = dns(['A 192.0.2.1']);
+    const { headline } = summaryOf('dns', {
+      'fra-1': withIpv6(good, unheard),
+      'nyc-1': withIpv6(good, good),
+    } as never);
+
+    expect(headline).toBe(
+      'example.com resolves (A) from both probes, but the resolver does not answer over IPv6 from fra-1.',
+    );
   });
 });

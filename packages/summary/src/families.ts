@@ -3,7 +3,8 @@ import type { Difference, Family } from '@vantage/contract';
 import { isUnmeasured } from './compare/fields/common.ts';
 import { measuredDifferences, weighedByFlows } from './compare/fields/of-type.ts';
 import { rotationDoubts } from './compare/rotation.ts';
-import { isAbsent, isHeard, isTold, works } from './told.ts';
+import { isUnanswered } from './dns-answer.ts';
+import { areAlike, isAbsent, isHeard, toldOver, works, type IsTold } from './told.ts';
 import { buildFinding, severityByShare, type FindingDraft } from './finding.ts';
 import { findFamilyPaths } from './family-paths.ts';
 import { measuredPart } from './measured-host.ts';
@@ -23,11 +24,19 @@ type WithOther = SparseResultOf<'ping'>;
 export function findFamilies(type: string, probeResults: readonly ProbeResult[]): readonly FindingDraft[] {
   const pairs = probeResults.flatMap(pairOf);
   if (pairs.length === 0) return [];
+  const isOver = toldOver(
+    type,
+    families.map((family) => measuredOver(family, pairs)),
+  );
+  const isMeasured = ({ of }: Pair): boolean => families.every((family) => isOver(of[family]));
   return [
-    ...findBroken(type, pairs),
-    ...findAbsent(type, pairs),
+    ...findBroken(type, pairs, isOver),
+    ...findAbsent(type, pairs, isOver),
     // A broken family explains any other difference.
-    ...findDifferences(type, pairs.filter(isAlike)),
+    ...findDifferences(
+      type,
+      pairs.filter((pair) => isMeasured(pair) && areAlike(pair.of[4], pair.of[6])),
+    ),
     ...(type === 'traceroute' ? findFamilyPaths(pairs.filter(isMeasured)) : []),
     ...findOlder(probeResults),
   ];
@@ -38,18 +47,12 @@ function pairOf(probeResult: ProbeResult): readonly Pair[] {
   return of === undefined ? [] : [{ probe: probeResult.probe, of }];
 }
 
-const isMeasured = ({ of }: Pair): boolean => families.every((family) => isTold(of[family]));
-
-/** True if both families were measured, and have the same outcome, or both have an answer. */
-const isAlike = (pair: Pair): boolean =>
-  isMeasured(pair) && (pair.of[4].outcome === pair.of[6].outcome || families.every((family) => works(pair.of[family])));
-
-function findBroken(type: string, pairs: readonly Pair[]): readonly FindingDraft[] {
+function findBroken(type: string, pairs: readonly Pair[], isOver: IsTold): readonly FindingDraft[] {
   return families.flatMap((family) => {
-    const isFailing = failsOver(type, family, pairs);
+    const isFailing = failsOver(type, family, pairs, isOver);
     const broken = pairs.filter(({ of }) => works(of[otherOf(family)]) && isFailing(of[family]));
     if (broken.length === 0) return [];
-    const measured = pairs.filter(isMeasured).length;
+    const measured = pairs.filter(({ of }) => families.every((one) => isOver(of[one]))).length;
     const reasons = reasonsOf(measuredOver(family, broken));
     const isAgreed = broken.length === measured && areOfTwoNetworks(measuredOver(family, broken));
     const isKnownToWork = pairs.some(({ of }) => works(of[family])) || measuredOver(family, broken).every(isHeard);
@@ -58,8 +61,10 @@ function findBroken(type: string, pairs: readonly Pair[]): readonly FindingDraft
         ? ''
         : ` No probe of another network measured IPv${family}: if that of the probe does not work, it looks the same.`;
     const part = measuredPart(type, measuredOver(family, broken));
-    const fails = `IPv${family}${part} fails${sizeText(type, measuredOver(family, broken))}`;
-    const text = `${fails} from ${naming(broken)}: ${reasons}; IPv${otherOf(family)} works there.${doubt}`;
+    const fails = isOfResolver(type, measuredOver(family, broken))
+      ? `the resolver does not answer over IPv${family}`
+      : `IPv${family}${part} fails${sizeText(type, measuredOver(family, broken))}`;
+    const text = `${fails.replace(/^the/, 'The')} from ${naming(broken)}: ${reasons}; IPv${otherOf(family)} works there.${doubt}`;
     const brief = isAgreed ? fails : `${fails} from ${naming(broken)}`;
     return [buildFinding('family_broken', 'warning', broken, text, brief)];
   });
@@ -69,10 +74,17 @@ function findBroken(type: string, pairs: readonly Pair[]): readonly FindingDraft
  * For a ping or a trace, the summary of this family alone decides, since a result without success may show a target
  * that is up, or prove nothing. For other types, every measured result fails that is neither a success nor an answer.
  */
-function failsOver(type: string, family: Family, pairs: readonly Pair[]): (measured: ProbeResult) => boolean {
-  if (type !== 'ping' && type !== 'traceroute') return (one) => !works(one) && isTold(one);
+function failsOver(type: string, family: Family, pairs: readonly Pair[], isOver: IsTold): IsTold {
+  if (type !== 'ping' && type !== 'traceroute') return (one) => !works(one) && isOver(one);
   const { down } = partitionByOutcome(type, measuredOver(family, pairs));
-  return (one) => down.includes(one) && isTold(one);
+  return (one) => down.includes(one) && isOver(one);
+}
+
+/** True if the resolver of a dns check says nothing about the name over a family: it is silent, or refuses. */
+function isOfResolver(type: string, broken: readonly ProbeResult[]): boolean {
+  return (
+    type === 'dns' && ofType<'dns'>(broken).every(({ result }) => result.trace === undefined && isUnanswered(result))
+  );
 }
 
 /**
@@ -94,12 +106,12 @@ function areOfTwoNetworks(probeResults: readonly ProbeResult[]): boolean {
   return new Set(probeResults.flatMap(({ facts }) => facts?.asNumber ?? [])).size >= 2;
 }
 
-function findAbsent(type: string, pairs: readonly Pair[]): readonly FindingDraft[] {
+function findAbsent(type: string, pairs: readonly Pair[], isOver: IsTold): readonly FindingDraft[] {
   return families.flatMap((family) => {
     const without = (code: string): readonly Pair[] => pairs.filter(({ of }) => of[family].result.error?.code === code);
     const [nameless, unconnected] = [without('dns_no_address'), without('family_unavailable')];
     const failed = pairs.filter(
-      ({ of }) => !isTold(of[family]) && !isAbsent(of[family]) && isTold(of[otherOf(family)]),
+      ({ of }) => !isOver(of[family]) && !isAbsent(of[family]) && isOver(of[otherOf(family)]),
     );
     const isElsewhere = ({ of }: Pair): boolean => redirectedHost(of[family].result) !== undefined;
     const [elsewhere, own] = [nameless.filter(isElsewhere), nameless.filter((pair) => !isElsewhere(pair))];

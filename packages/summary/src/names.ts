@@ -7,12 +7,12 @@ import { isUnresolved, isWithoutFamily } from './resolution.ts';
 import { naming } from './words.ts';
 
 /** Findings about a host that was not resolved: the target, or one to which it redirects. DNS checks have others. */
-export function findNames({ down, notMeasured, counted }: Partition): readonly FindingDraft[] {
+export function findNames({ down, notMeasured, counted, lone }: Partition): readonly FindingDraft[] {
   const unresolved = down.filter(({ result }) => result.error?.phase === 'resolve');
   return [
     ...found(unresolved, unresolved.length === counted.length ? 'critical' : 'warning', ''),
     ...found(
-      notMeasured.filter(isUnresolved),
+      notMeasured.filter((one) => one === lone || isUnresolved(one)),
       counted.length === 0 ? 'warning' : 'info',
       counted.length === 0 ? '' : ' That does not count in the verdict.',
     ),

@@ -8,7 +8,7 @@ import { thresholds } from './thresholds.ts';
 import { isUnanswered, answerKindOf } from './dns-answer.ts';
 import { unansweredEvidence } from './unanswered-pings.ts';
 import { isBodyUnfinished } from './unfinished.ts';
-import { withFailedResolver, withFailingResolver } from './resolution.ts';
+import { isUnresolved, withFailedResolver, withFailingResolver } from './resolution.ts';
 
 /**
  * A probe's evidence about the target. `impaired`: it answers, with faults. `silent`: no answer, or one that proves
@@ -20,10 +20,12 @@ export interface Partition {
   readonly of: ReadonlyMap<string, Evidence>;
   readonly counts: Summary['counts'];
   /**
-   * The only probe of a dns check with an answer, if that is negative and proves too little: the probe counts as
-   * silent.
+   * The only probe with an answer about the name, if that is negative and proves too little: the probe counts as silent
+   * (dns) or not measured.
    */
   readonly lone: ProbeResult | undefined;
+  /** The others, which learned nothing about the name; empty without `lone`. */
+  readonly unlearned: readonly ProbeResult[];
   /** Probes for which the target is up or impaired. */
   readonly up: readonly ProbeResult[];
   readonly down: readonly ProbeResult[];
@@ -43,11 +45,14 @@ export function partitionByOutcome(type: string, probeResults: readonly ProbeRes
   const open = new Set(
     probeResults.filter((_, index) => type === 'udp' && first[index] === 'up').map(({ result }) => result.resolvedIp),
   );
-  const lone = type === 'dns' ? loneNegative(probeResults, first) : undefined;
+  const lone =
+    type === 'dns'
+      ? loneNegative(probeResults, first, (_, evidence) => evidence === 'silent')
+      : loneUnresolved(probeResults, first);
   const of = new Map(
     probeResults.map((probeResult, index) => {
       const isDown = first[index] === 'silent' && open.has(probeResult.result.resolvedIp);
-      return [probeResult.probe, isDown ? 'down' : probeResult === lone ? 'silent' : first[index]!];
+      return [probeResult.probe, isDown ? 'down' : probeResult === lone ? unlearned : first[index]!];
     }),
   );
   const on = (...kinds: readonly Evidence[]): readonly ProbeResult[] =>
@@ -59,9 +64,11 @@ export function partitionByOutcome(type: string, probeResults: readonly ProbeRes
     on('notMeasured'),
     on('pending'),
   ];
+  const others = type === 'dns' ? silent : notMeasured.filter(isUnresolved);
   return {
     of,
     lone,
+    unlearned: lone === undefined ? [] : others.filter((one) => one !== lone),
     up,
     down,
     silent,
@@ -78,22 +85,32 @@ export function partitionByOutcome(type: string, probeResults: readonly ProbeRes
 }
 
 /**
- * The only answer about a name, if it is negative and two or more probes got none: a network that breaks resolvers, or
- * a filter, may have made it. Undefined if a resolver that validates or the servers of a trace gave it: these are
- * proof.
+ * The only answer about a name, if it is negative and two or more probes learned nothing about it: a network that breaks
+ * resolvers, or a filter, may have made it. Undefined if a resolver that validates or the servers of a trace gave it:
+ * these are proof.
  */
 function loneNegative(
   probeResults: readonly ProbeResult<SparseResultOf<'dns'>>[],
   evidence: readonly Evidence[],
+  isUnlearned: (probeResult: ProbeResult, evidence: Evidence) => boolean,
 ): ProbeResult | undefined {
-  const silent = evidence.filter((one) => one === 'silent').length;
+  const unlearned = probeResults.filter((one, index) => isUnlearned(one, evidence[index]!)).length;
   const [answered, ...others] = probeResults.filter(
     (_, index) => !['silent', 'notMeasured'].includes(evidence[index]!),
   );
-  if (answered === undefined || others.length > 0 || silent < 2) return undefined;
+  if (answered === undefined || others.length > 0 || unlearned < 2) return undefined;
   const { trace, dnssec } = answered.result;
   const isProved = trace !== undefined || ['validated', 'validation_failed'].includes(dnssec?.verdict ?? '');
   return evidence[probeResults.indexOf(answered)] === 'down' && !isProved ? answered : undefined;
+}
+
+/** Of a check that is not of dns: the only probe that says that the name does not resolve, if none resolved it. */
+function loneUnresolved(probeResults: readonly ProbeResult[], evidence: readonly Evidence[]): ProbeResult | undefined {
+  // A redirect is an answer of the target.
+  const isResolved = ({ result }: ProbeResult<SparseResultOf<'http'>>): boolean =>
+    typeof result.resolvedIp === 'string' || (result.redirects ?? []).length > 0;
+  const lone = loneNegative(probeResults, evidence, isUnresolved);
+  return lone?.result.error?.phase === 'resolve' && !probeResults.some(isResolved) ? lone : undefined;
 }
 
 function evidenceOf(type: string, probeResult: ProbeResult, all: readonly ProbeResult[]): Evidence {

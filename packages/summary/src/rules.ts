@@ -50,7 +50,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   name_not_resolved: rule(
     ['critical', 'warning', 'info'],
-    'A probe fails in the phase `resolve`; not for dns checks. Critical if all that count do. If the source is not the target but the resolver, which refused, failed or was silent, it does not count: a warning if no probe counts, else info. SERVFAIL and `dns_servers_silent` count if no probe resolved the name, or if two probes or more, half of those that have either, got it.',
+    'A probe fails in the phase `resolve`; not for dns checks. Critical if all that count do. If the source is not the target but the resolver, which refused, failed or was silent, it does not count: a warning if no probe counts, else info. SERVFAIL and `dns_servers_silent` count if no probe resolved the name, or if two probes or more, half of those that have either, got it. The only statement about the name does not count if the resolvers of two or more other probes failed.',
   ),
   name_resolution_slow: degrading(
     ['warning', 'info'],
@@ -66,7 +66,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   family_broken: degrading(
     ['warning'],
-    'One of both measurements is a `success` or an answer, the other is none (of ping and traceroute: is down, as a check of this family alone; not an HTTP status below 500, nor NXDOMAIN, which are answers), and its error is not of the probe, `dns_no_address` or `family_unavailable`. The family of dns is that of the resolver or the name servers. It is laid to the target only if all see it, in two networks or more, and to the measured addresses if the name has others of the family.',
+    'One of both measurements is a `success` or an answer, the other is none (of ping and traceroute: is down, as a check of this family alone; not an HTTP status below 500, nor NXDOMAIN, which are answers), and its error is not of the probe, nor of its resolver (but for dns), `dns_no_address` or `family_unavailable`. The family of dns is that of the resolver or the name servers. It is laid to the target only if all see it, in two networks or more, and to the measured addresses if the name has others of the family.',
   ),
   family_absent: rule(
     ['info'],
@@ -207,7 +207,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   address_dead: degrading(
     ['warning', 'info'],
-    'http: `deadAddresses` is not empty, and there was a connection with another address of the name. If other probes got a connection with the address and its port, redirects included, warning if many probes got none. It is laid to the address if no probe got one and probes of two networks tried.',
+    'http: `deadAddresses` is not empty, and there was a connection with another address of the name. If other probes got a connection with the address and its port, redirects included, warning if many probes got none. It is laid to the address if no probe got one and probes of two networks tried; else it is info if they are fewer than half of those with a connection.',
   ),
   http_body_unfinished: degrading(
     ['warning'],

@@ -1273,3 +1273,88 @@ describe('what comes from outside', () => {
     expect(lines(summary)).toEqual(['down_one_probe warning: constructor', 'probes_offline info: has-own-property']);
   });
 });
+
+describe('what the resolver of one probe alone says', () => {
+  const nxdomain = bad('dns_nxdomain', { resolvedIp: null }, { phase: 'resolve' });
+  const servfail = bad('dns_servfail', { resolvedIp: null }, { source: 'resolver', phase: 'resolve' });
+  const silent = bad('timed_out', { resolvedIp: null }, { source: 'resolver', phase: 'resolve', result: 'timeout' });
+
+  it.each([nxdomain, servfail])('proves too little if no other resolver answers', (one) => {
+    const summary = summaryOf('ping', { 'fra-1': one, ...each('nyc-1 lon-1 syd-1', silent) });
+
+    expect(summary.verdict).toBe('unknown');
+    expect(summary.headline).toMatch(/^Only the resolver of fra-1 says something about example\.com: .*; 3 others say/);
+    expect(lines(summary)).toEqual(['name_not_resolved warning: fra-1 lon-1 nyc-1 syd-1']);
+  });
+
+  it.each<[string, Summary['verdict'], Summary]>([
+    ['of the only probe', 'down', summaryOf('http', { 'fra-1': nxdomain })],
+    ['next to one silent one', 'down', summaryOf('tcp', { 'fra-1': nxdomain, 'nyc-1': silent })],
+    ['of two', 'down', summaryOf('ping', { ...each('fra-1 ber-1', nxdomain), ...each('nyc-1 lon-1', silent) })],
+    [
+      'about a name that another resolved',
+      'partial',
+      summaryOf('ping', { 'fra-1': nxdomain, 'ber-1': ping([5]), ...each('nyc-1 lon-1', silent) }),
+    ],
+    [
+      'after a redirect',
+      'down',
+      summaryOf('http', {
+        'fra-1': { ...nxdomain, url: 'https://b.example/', redirects: [redirectOf('https://example.com/')] },
+        ...each('nyc-1 lon-1', silent),
+      }),
+    ],
+  ])('is evidence %s', (_what, verdict, summary) => {
+    expect(summary.verdict).toBe(verdict);
+  });
+});
+
+describe('a headline about', () => {
+  const aaaa = { recordType: 'AAAA' };
+  const none = dns([], {
+    ...aaaa,
+    authority: [{ name: 'example.com.', type: 'SOA', ttl: 60, data: 'ns. host. 1 2 3 4 5' }],
+  });
+  const made = dns(['AAAA 64:ff9b:1::c000:201'], aaaa);
+  const unmatched = {
+    ...tcp('open'),
+    ...bad('connection_closed', { dialogue: { steps: 0, unmatched: true } }, { phase: 'response' }),
+  };
+
+  it.each<[string, string, Summary]>([
+    [
+      'addresses of DNS64',
+      'example.com exists, without records of type AAAA, as seen from 2 of 3 probes.',
+      summaryOf('dns', { 'fra-1': made, ...each('nyc-1 lon-1', none) }),
+    ],
+    ['none but those', 'example.com resolves (AAAA) from the one probe asked.', summaryOf('dns', { 'fra-1': made })],
+    [
+      'a dialogue next to a probe that is offline',
+      'Port 443 of example.com answers as expected from 1 of 2 probes that could measure, and fails from fra-1: the connection was closed before a line matched the expression of the module.',
+      summaryOf('tcp', { 'fra-1': unmatched, 'nyc-1': tcp('open'), 'lon-1': broken('probe_offline') }),
+    ],
+    [
+      'a dialogue next to a filtered port',
+      'Port 443 of example.com does not answer as expected from any of 2 probes: nothing came back in time (1) and the connection was closed before a line matched the expression of the module (1).',
+      summaryOf('tcp', { 'fra-1': unmatched, 'nyc-1': tcp('filtered') }),
+    ],
+    [
+      'a page that the browser could not show',
+      'https://example.com/ answers with status 200 from both probes, but the browser could not show the page for fra-1.',
+      summaryOf('http', {
+        'fra-1': { ...http(200), ...bad('screenshot_failed', {}, { phase: 'response' }) },
+        'nyc-1': http(200),
+      }),
+    ],
+    [
+      'an address that is dead for one of three',
+      'https://example.com/ answers with status 200 from all 3 probes (median first byte 80 ms, total 85 ms).',
+      summaryOf('http', {
+        'fra-1': http(200, { deadAddresses: [{ address: '203.0.113.9', error: 'timed_out', time: 2_000 }] }),
+        ...each('nyc-1 lon-1', http(200)),
+      }),
+    ],
+  ])('%s', (_what, headline, summary) => {
+    expect(summary.headline).toBe(headline);
+  });
+});

@@ -70,7 +70,10 @@ export function summarize(check: Check, probes: ReadonlyMap<string, ProbeFacts>,
     ...findLatencies(type, partition.up, facts.placeOf),
     ...findScreenshot(facts.screenshot),
     ...findStalled(type, probeResults),
-    ...findUnmeasured(partition.notMeasured, partition.counted.length),
+    ...findUnmeasured(
+      partition.notMeasured.filter((one) => one !== partition.lone),
+      partition.counted.length,
+    ),
   ].toSorted(byGravity);
   const verdict = verdictOf(partition, findings, isImpairedOverOther(type, probeResults));
   const { up, down, counted } = partition;

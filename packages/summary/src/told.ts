@@ -4,6 +4,7 @@ import { answerKindOf } from './dns-answer.ts';
 import { isTooLarge } from './partition.ts';
 import { isUnfit } from './unanswered-pings.ts';
 import type { ProbeResult, SparseResultOf } from './probe-result.ts';
+import { withFailedResolver } from './resolution.ts';
 
 /**
  * Failure codes for a family that is absent: the name has no address of it, or the probe, or the server that it asks,
@@ -43,4 +44,21 @@ export function isHeard({ result }: ProbeResult): boolean {
   return (
     (error?.source === 'target' && error.code !== 'timed_out') || rcode !== undefined || timings?.connect !== undefined
   );
+}
+
+/** True if both measurements have the same outcome, or both have an answer. */
+export function areAlike(a: ProbeResult, b: ProbeResult): boolean {
+  return a.outcome === b.outcome || (works(a) && works(b));
+}
+
+export type IsTold = (measured: ProbeResult) => boolean;
+
+/**
+ * `isTold` for measurements over each family. A resolver that fails says nothing about the target; that of a dns check
+ * is asked itself.
+ */
+export function toldOver(type: string, measured: readonly (readonly ProbeResult[])[]): IsTold {
+  if (type === 'dns') return isTold;
+  const unresolved = new Set(measured.flatMap((own) => [...withFailedResolver(own)]));
+  return (one) => isTold(one) && !unresolved.has(one);
 }

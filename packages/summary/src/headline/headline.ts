@@ -27,7 +27,7 @@ interface HeadlineInput {
 /** The verdict, its main reason or time, and the silent and pending probes. */
 export function headlineOf(input: HeadlineInput): string {
   const { check, partition, verdict, findings } = input;
-  const limitation = verdict === 'degraded' ? limitationOf(check, findings, partition.up.length) : undefined;
+  const limitation = verdict === 'degraded' ? limitationOf(check, findings, partition.up) : undefined;
   const ofPair = pairHeadline(check, partition, limitation, findings);
   if (ofPair !== undefined) return ofPair;
   const { pending, silent } = input.partition.counts;
@@ -61,7 +61,7 @@ function answerOf(input: HeadlineInput): string {
   }
   const answers = `${positive(check, input.probeResults, up)} ${fromAll(confirmingResults(check, up).length, counted.length, countedPhrase(partition))}${partlyRedirected(check, up)}`;
   if (verdict === 'up') return `${answers}${supplementOf(check, up, findings)}${ofEchoAlone(check, up)}`;
-  if (verdict === 'degraded') return `${answers}, but ${limitationOf(check, findings, up.length)}`;
+  if (verdict === 'degraded') return `${answers}, but ${limitationOf(check, findings, up)}`;
   const scope = findings.find(({ code }) => code.startsWith('down_'))?.brief ?? countOf(down.length, 'probe');
   return `${answers}, and fails from ${scope}: ${reasonsOf(down)}`;
 }

@@ -5,6 +5,7 @@ import { payloadText } from '../payload-text.ts';
 import { ofType, type ProbeResult, type SparseResultOf } from '../probe-result.ts';
 import { isWithoutFamily } from '../resolution.ts';
 import { portOf, recordTypeOf } from './asked.ts';
+import { confirmingResults } from './confirming.ts';
 import { resolved } from './dns.ts';
 import { redirectionOf, statusOf } from './http.ts';
 import { lookedUpText } from './info.ts';
@@ -20,9 +21,9 @@ export function positive(check: Check, probeResults: readonly ProbeResult[], up:
       return `${host} ${redirectionOf(up)}${statusOf(up)}`;
     case 'tcp':
     case 'udp':
-      return `Port ${portOf(probeResults)} of ${host} ${isDialogue(probeResults) ? 'answers as expected' : 'is open'}`;
+      return `Port ${portOf(probeResults)} of ${host} ${probeResults.some(failsDialogue) ? 'answers as expected' : 'is open'}`;
     case 'dns':
-      return resolved(host, recordTypeOf(probeResults), ofType<'dns'>(up));
+      return resolved(host, recordTypeOf(probeResults), ofType<'dns'>(confirmingResults(check, up)));
     case 'traceroute':
       return reachedText(host, ofType<'traceroute'>(up));
     case 'info':
@@ -48,7 +49,7 @@ export function negative(check: Check, probeResults: readonly ProbeResult[], dow
       return `${host} does not work`;
     case 'tcp':
     case 'udp':
-      return `Port ${portOf(probeResults)} of ${host} is ${down.every(isOpen) ? 'open, and does not answer as expected' : 'not open'}`;
+      return `Port ${portOf(probeResults)} of ${host} ${portText(down)}`;
     case 'dns':
       return `${host} does not resolve (${recordTypeOf(probeResults)})`;
     case 'traceroute':
@@ -60,11 +61,14 @@ export function negative(check: Check, probeResults: readonly ProbeResult[], dow
   }
 }
 
-/** True if the port is open for every probe, but the dialogue of a module failed for some. */
-function isDialogue(probeResults: readonly ProbeResult[]): boolean {
-  return (
-    probeResults.every(isOpen) && probeResults.some(({ outcome }) => outcome === 'failure' || outcome === 'timeout')
-  );
+function portText(down: readonly ProbeResult[]): string {
+  if (down.every(isOpen)) return 'is open, and does not answer as expected';
+  return down.some(failsDialogue) ? 'does not answer as expected' : 'is not open';
+}
+
+/** True for an open port that is asked for more: the dialogue of a module failed. */
+function failsDialogue(probeResult: ProbeResult): boolean {
+  return isOpen(probeResult) && (probeResult.outcome === 'failure' || probeResult.outcome === 'timeout');
 }
 
 /** True for an open port, even if the dialogue of a module failed after the connection. */

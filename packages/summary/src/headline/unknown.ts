@@ -10,8 +10,9 @@ export function unknownOf(check: Check, probeResults: readonly ProbeResult[], pa
   const { counts, silent, notMeasured, lone } = partition;
   const host = hostOf(check);
   if (lone !== undefined) {
-    const said = `Only the resolver of ${lone.probe} says something about ${host} (${recordTypeOf(probeResults)}): ${reasonsOf([lone])}`;
-    return `${said}; ${silent.length - 1} others say nothing, so that it proves too little`;
+    const ofType = check.type === 'dns' ? ` (${recordTypeOf(probeResults)})` : '';
+    const said = `Only the resolver of ${lone.probe} says something about ${host}${ofType}: ${reasonsOf([lone])}`;
+    return `${said}; ${partition.unlearned.length} others say nothing, so that it proves too little`;
   }
   if (silent.length > 0 && check.type === 'dns') {
     return `No probe got an answer for ${host} (${recordTypeOf(probeResults)}): ${reasonsOf(silent)}`;

@@ -2,6 +2,7 @@ import { buildFinding, severityByShare, type FindingDraft } from '../finding.ts'
 import { phraseOf } from '../phrases.ts';
 import type { ProbeResult, SparseResultOf } from '../probe-result.ts';
 import { redirectedHost } from '../redirected.ts';
+import { thresholds } from '../thresholds.ts';
 import { listed, naming, shown, unique } from '../words.ts';
 
 type HttpResult = ProbeResult<SparseResultOf<'http'>>;
@@ -18,7 +19,7 @@ export function findDeadAddresses(probeResults: readonly HttpResult[]): readonly
     dead.filter((address) => (takersOf(address).length === 0) === isToAll),
   ) as [string[], string[]];
   return [
-    ...(deadToAll.length === 0 ? [] : [ofAll(hit, deadToAll)]),
+    ...(deadToAll.length === 0 ? [] : [ofAll(hit, deadToAll, probeResults.filter(isConnected).length)]),
     ...deadToSome.map((address) => ofSome(hit, address, takersOf(address))),
   ];
 }
@@ -43,7 +44,8 @@ function portOf(text: string | undefined): string {
   return port === '' ? protocol : port;
 }
 
-function ofAll(hit: readonly HttpResult[], addresses: readonly string[]): FindingDraft {
+/** @param connected number of probes that got a connection with any address */
+function ofAll(hit: readonly HttpResult[], addresses: readonly string[], connected: number): FindingDraft {
   const own = withDead(hit, addresses);
   const networks = unique(own.map(({ facts }) => facts?.asNumber ?? ''));
   const isOfOne = own.length === 1;
@@ -54,7 +56,8 @@ function ofAll(hit: readonly HttpResult[], addresses: readonly string[]): Findin
       ? `${isOfOne ? 'One probe' : 'One network'} alone cannot tell whether the fault is on its way.`
       : 'Clients that are given it first wait or fail.');
   const brief = `an address of its name takes no connections${isLocal ? ` from ${naming(own)}` : ''}`;
-  return buildFinding('address_dead', 'warning', own, text, brief);
+  const isSeldom = isLocal && own.length < connected * thresholds.manyProbes;
+  return buildFinding('address_dead', isSeldom ? 'info' : 'warning', own, text, brief);
 }
 
 /**
