@@ -40,6 +40,8 @@ export interface OcspRequest {
   /** The signer; by default the issuer. */
   readonly responder?: Issued;
   readonly revoked?: boolean;
+  /** Reason of the revocation, as OpenSSL writes it; `keyCompromise` by default. */
+  readonly reason?: string;
 }
 
 /** Issues certificates and OCSP responses with the machine's `openssl`. */
@@ -89,13 +91,19 @@ export function certificateMint(): CertificateMint {
     return { cert: readFileSync(path('new.crt'), 'utf8'), key: readFileSync(path('new.key'), 'utf8') };
   };
 
-  const ocspResponse = ({ certificate, issuer, responder = issuer, revoked = false }: OcspRequest): Buffer => {
+  const ocspResponse = ({
+    certificate,
+    issuer,
+    responder = issuer,
+    revoked = false,
+    reason = 'keyCompromise',
+  }: OcspRequest): Buffer => {
     for (const [name, issued] of Object.entries({ certificate, issuer, responder })) {
       writeFileSync(path(`${name}.crt`), issued.cert);
       writeFileSync(path(`${name}.key`), issued.key);
     }
     const { serialNumber } = new X509Certificate(certificate.cert);
-    const state = revoked ? ['R', '301231235959Z', '260101000000Z,keyCompromise'] : ['V', '301231235959Z', ''];
+    const state = revoked ? ['R', '301231235959Z', `260101000000Z,${reason}`] : ['V', '301231235959Z', ''];
     writeFileSync(path('ocsp.txt'), `${[...state, serialNumber, 'unknown', '/CN=x'].join('\t')}\n`);
     const about = ['-index', 'ocsp.txt', '-CA', 'issuer.crt', '-issuer', 'issuer.crt', '-cert', 'certificate.crt'];
     const signer = ['-rsigner', 'responder.crt', '-rkey', 'responder.key', '-ndays', '1', '-noverify', '-no_nonce'];

@@ -46,6 +46,17 @@ describeWithOpenssl('a stapled OCSP response (skipped without the openssl comman
   });
 
   it.each([
+    ['while its response is current', 0, true],
+    ['but not by an old response: it may have ended', 2 * DAY_MS, false],
+  ])('counts as a revocation if the certificate is on hold, %s', (_reason, later, isNow) => {
+    const held = mint.ocspResponse({ certificate: leaf, issuer, revoked: true, reason: 'certificateHold' });
+    const ocsp = described(held, Date.now() + later);
+
+    expect(ocsp).toMatchObject({ status: 'revoked', revocationReason: 'certificateHold', current: isNow });
+    expect(isRevoked(ocsp)).toBe(isNow);
+  });
+
+  it.each([
     ['rsa', ['rsa:2048'], 'sha256'],
     ['ec', ['ec', '-pkeyopt', 'ec_paramgen_curve:P-384'], 'sha384'],
     ['ed25519', ['ed25519'], 'sha256'],

@@ -44,11 +44,13 @@ export function describeStaple(
 }
 
 /**
- * True if the certificate counts as revoked. A revocation outlives its response, so its age does not matter; a server's
- * own staple is believed even if its signature cannot be checked, but not if it is wrong.
+ * True if the certificate counts as revoked. A revocation outlives its response, so its age does not matter, except of
+ * a hold, which may end (RFC 5280 section 5.3.1); a server's own staple is believed even if its signature cannot be
+ * checked, but not if it is wrong.
  */
 export function isRevoked(ocsp: Ocsp): boolean {
-  return ocsp?.status === 'revoked' && ocsp.signature !== 'invalid';
+  if (ocsp?.status !== 'revoked' || ocsp.signature === 'invalid') return false;
+  return ocsp.current || ocsp.revocationReason !== 'certificateHold';
 }
 
 const nothing = {
