@@ -41,7 +41,7 @@ export const findingCodes = {
   reverse_name_unverified: 'The reverse name of the address does not resolve to it.',
   reverse_name_differs: 'Probes got different reverse names of one address.',
   // Connections and TLS.
-  port_closed: 'The host answers, and nothing listens on the port.',
+  port_closed: 'The host, or a firewall in its name, answers that nothing listens on the port.',
   port_filtered: 'The port does not answer in time, or only a filter does.',
   port_states_differ: 'The probes do not see the port in the same state.',
   udp_no_answer: 'The UDP port did not reply, which proves neither that it is open nor that it is closed.',
