@@ -199,7 +199,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   http_redirects_unencrypted: rule(
     ['warning'],
-    'http: the Location of a redirect of an https URL, of a followed redirect too, is an http URL. It does not degrade: browsers follow it.',
+    'http: the Location of a redirect of an https URL, of a followed redirect too, is an http URL. It does not degrade: browsers follow it, unless HSTS (RFC 6797) makes them ask https again, which is not examined.',
   ),
   http_redirects_differ: rule(
     ['info'],
