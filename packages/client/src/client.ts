@@ -38,13 +38,12 @@ interface CallOptions {
 }
 
 /**
- * Client of the HTTP API. Each function rejects with `ProblemError` if the service returns an error, with the error of
- * `fetch` if it gives no response, and with the reason of `signal` if that aborts.
+ * Client of the HTTP API. Rejects with `ProblemError` for an error of the service, with the error of `fetch` without a
+ * response, and with the reason of `signal` if that aborts.
  */
 export interface Client {
   /**
    * Starts a check; resolves once the service has accepted it, before any result.
-   *
    * @param options.idempotencyKey 1–255 printable characters: repeats of the request get its first response, for a day
    */
   readonly startCheck: (
@@ -53,9 +52,7 @@ export interface Client {
   ) => Promise<CheckStart>;
   /**
    * Reads a check with the result of each selected probe, pending or final.
-   *
-   * @param options.waitSeconds 0–25: the service responds when the check is completed or this time has passed; default
-   *   0: at once
+   * @param options.waitSeconds 0–25: the response comes when the check is completed or after this time; default 0
    */
   readonly results: <Name extends CheckTypeName = CheckTypeName>(
     checkId: string,
