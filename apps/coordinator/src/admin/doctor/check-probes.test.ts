@@ -18,3 +18,16 @@ it.each<readonly [string, KnownProbe, string]>([
 
   expect(found?.remedy).toContain(remedy);
 });
+
+it('has an error if no probe is healthy, as /readyz, even if degraded ones run checks', () => {
+  const heartbeat = { draining: false, degraded: ['ping: no raw sockets'], capabilities: {}, load: {} } as never;
+  const degraded: KnownProbe = { ...gone, alive: true, heartbeat };
+  const healthy: KnownProbe = { ...gone, alive: true, heartbeat: { ...(heartbeat as object), degraded: [] } as never };
+  const totals = [[degraded, gone], [degraded, healthy], [gone]].map((known) => checkProbes(known, '0.1.0')[0]!);
+
+  expect(totals.map(({ status, message }) => `${status}: ${message}`)).toEqual([
+    'error: 0 of 2 probes healthy: /readyz is 503, though 1 may still run checks.',
+    'ok: 1 of 2 probes healthy.',
+    'error: All 1 probe offline: no check can run.',
+  ]);
+});

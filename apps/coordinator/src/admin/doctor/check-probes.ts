@@ -13,17 +13,8 @@ export function checkProbes(probes: readonly KnownProbe[], release: string): rea
   const described = probes.map((known) => ({ known, probe: describeProbe(known), agent: describeAgent(known) }));
   const healthy = described.filter(({ probe }) => probe.status === 'healthy');
   const usable = described.filter(({ probe }) => probe.status !== 'offline');
-  const message = `${healthy.length} of ${count(probes.length, 'probe')} healthy.`;
-  const total =
-    usable.length === 0
-      ? error(
-          'probes',
-          `All ${count(probes.length, 'probe')} offline: no check can run.`,
-          'See the reasons below, and the log of an agent.',
-        )
-      : ok('probes', message);
   return [
-    total,
+    checkNumber(probes.length, healthy.length, usable.length),
     ...described.flatMap(({ known, probe, agent }): readonly DoctorFinding[] => {
       const { id } = known.record;
       const states =
@@ -39,6 +30,24 @@ export function checkProbes(probes: readonly KnownProbe[], release: string): rea
       return [...states, ...checkRelease(id, probe.version, release)];
     }),
   ];
+}
+
+/** Without a healthy probe `/readyz` is 503 and the alert NoProbeHealthy fires, though degraded ones may run checks. */
+function checkNumber(all: number, healthy: number, usable: number): DoctorFinding {
+  const probes = count(all, 'probe');
+  if (usable === 0) {
+    return error(
+      'probes',
+      `All ${probes} offline: no check can run.`,
+      'See the reasons below, and the log of an agent.',
+    );
+  }
+  if (healthy > 0) return ok('probes', `${healthy} of ${probes} healthy.`);
+  return error(
+    'probes',
+    `0 of ${probes} healthy: /readyz is 503, though ${usable} may still run checks.`,
+    'Remove the reasons below; see NoProbeHealthy in docs/operations.md, "Alerts".',
+  );
 }
 
 function remedyOf(id: string, { alive, lastSeenMs, storeFault }: KnownProbe, state: string): string {
