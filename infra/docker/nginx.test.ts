@@ -166,4 +166,20 @@ describe('the shipped nginx', () => {
     expect(new Set(answers.flat())).toEqual(new Set([200, 429]));
     expect((await get('127.0.0.5')).status).toBe(200);
   });
+
+  itWithNginx('refuses with a problem document, which says when to ask again', async () => {
+    const url = `http://127.0.0.1:${port}/check`;
+    const large = await fetch(url, { method: 'POST', body: 'x'.repeat(70_000) });
+    let many = large;
+    while (many.status !== 429) many = await fetch(url, { method: 'POST', body: '{}' });
+
+    for (const [answer, status] of [
+      [large, 413],
+      [many, 429],
+    ] as const) {
+      expect(answer.headers.get('content-type')).toBe('application/problem+json');
+      expect(await answer.json()).toMatchObject({ type: 'about:blank', status });
+    }
+    expect(many.headers.get('retry-after')).toBe('1');
+  });
 });
