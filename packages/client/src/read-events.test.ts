@@ -32,6 +32,12 @@ describe('the events of a stream', () => {
 
 async function eventsOf(pieces: readonly Buffer[]): Promise<readonly StreamEvent[]> {
   const events: StreamEvent[] = [];
-  for await (const event of readEvents(ReadableStream.from(pieces))) events.push(event);
+  const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    start: (stream) => {
+      for (const piece of pieces) stream.enqueue(Uint8Array.from(piece));
+      stream.close();
+    },
+  });
+  for await (const event of readEvents(body)) events.push(event);
   return events;
 }
