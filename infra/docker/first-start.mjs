@@ -83,8 +83,11 @@ function coordinatorRights() {
   return '+@all -@dangerous +info +role +client +acl|setuser +acl|getuser +acl|save +acl|users +acl|log +slowlog|get';
 }
 
-/** Grants the rights again, because the user of coordinators may be of an earlier release, with fewer rights. */
-async function grantRights() {
+/**
+ * Grants the rights again, because the user of coordinators may be of an earlier release, with fewer rights. Then Redis
+ * reads its certificate.
+ */
+async function prepareRedis() {
   // This script runs in the image of the coordinator, which contains the library.
   const { Redis } = createRequire('/vantage/package.json')('ioredis');
   const ca = readFileSync(join(tlsFolder, 'ca', 'ca.crt'), 'utf8');
@@ -92,7 +95,15 @@ async function grantRights() {
   redis.on('error', (error) => console.error(error.message));
   await redis.call('ACL', 'SETUSER', 'coordinator', ...coordinatorRights().split(' '));
   await redis.call('ACL', 'SAVE');
+  await loadCertificate(redis);
   redis.disconnect();
+}
+
+/** Redis reads its certificate, which `secrets` may have renewed, when these settings are set; connections stay open. */
+async function loadCertificate(redis) {
+  const settings =
+    'tls-cert-file /setup/redis/redis.crt tls-key-file /setup/redis/redis.key tls-ca-cert-file /setup/redis/ca.crt';
+  await redis.call('CONFIG', 'SET', ...settings.split(' '));
 }
 
 /**
@@ -100,7 +111,7 @@ async function grantRights() {
  * such use.
  */
 async function probes() {
-  await grantRights();
+  await prepareRedis();
   const demos = [
     { id: 'demo-1', country: 'QM', asn: 'AS64496' },
     { id: 'demo-2', country: 'QN', asn: 'AS64497' },

@@ -40,6 +40,15 @@ describe('a Redis whose default user is off', () => {
   });
 });
 
+it('gives Redis its certificate at each `up`, which may have renewed it, from the files of its start', () => {
+  const [, settings = ''] =
+    /'(tls-cert-file [^']+)'/.exec(readFileSync(new URL('first-start.mjs', import.meta.url), 'utf8')) ?? [];
+  const compose = readFileSync(new URL('../../docker-compose.yml', import.meta.url), 'utf8');
+
+  expect(settings.split(' ')).toHaveLength(6);
+  expect(compose.replaceAll(/\s+/g, ' ')).toContain(settings.replaceAll(/\btls-/g, '--tls-'));
+});
+
 /** The first bytes of the reply to a command from an unauthenticated client. */
 async function askWithoutLogin(folder: string, command: string): Promise<string> {
   const socket = connect(join(folder, 'socket'));
