@@ -48,13 +48,13 @@ export const limitSettings = {
     env: 'RATE_LIMIT_TARGET_PORTS',
     kind: integer(1, HIGHEST_LIMIT),
     default: '100',
-    description: 'Different ports of one target a minute, over all clients, by tcp and udp.',
+    description: 'Different ports of one target a minute, over all clients; of URLs those other than 80 and 443.',
   }),
   clientTargetsLimit: setting({
     env: 'RATE_LIMIT_CLIENT_TARGETS',
     kind: integer(1, HIGHEST_LIMIT),
     default: '100',
-    description: 'Different pairs of target and port of one client a minute, by tcp and udp.',
+    description: 'Different pairs of target and port of one client a minute; of URLs ports other than 80 and 443.',
   }),
   targetCosts: setting({
     env: 'RATE_LIMIT_COSTS',

@@ -10,11 +10,11 @@ export interface TargetLimits {
   /** Cost of probe runs per target, of all clients together. */
   readonly target: number;
   /**
-   * Distinct ports per target, of all clients together, for tcp and udp; ports of two addresses in one network are
-   * distinct.
+   * Distinct ports per target, of all clients together, for tcp and udp, and of URLs other than 80 and 443; ports of two
+   * addresses in one network are distinct.
    */
   readonly targetPorts: number;
-  /** Distinct pairs of target and port per client, for tcp and udp; for a key, at least as many as its limit. */
+  /** Distinct pairs of target and port per client, of the same ports; for a key, at least as many as its limit. */
   readonly clientTargets: number;
   /** Minimum cost of a probe run, by check type. */
   readonly costs: ReadonlyMap<string, number>;
@@ -61,12 +61,13 @@ export function targetAxes(
       `This check would have cost ${cost}.`,
   }));
   const pairs = contacted.flatMap(({ group, host, purpose, port }): readonly TargetAxis[] => {
-    if ((purpose !== 'tcp' && purpose !== 'udp') || port === undefined) return [];
+    const transport = purpose === 'http' ? 'tcp' : purpose;
+    if ((transport !== 'tcp' && transport !== 'udp') || port === undefined) return [];
     return [
       {
         key: `ports:${group}`,
         limit: targetPorts,
-        member: `${host} ${purpose}/${port}`,
+        member: `${host} ${transport}/${port}`,
         policy: 'target-ports',
         says: () => `The limit of ${targetPorts} different ports a minute at ${group} is reached, over all callers.`,
       },
@@ -118,16 +119,22 @@ interface Contacted {
 
 function contactedBy({ checkType, params }: AcceptedRequest): readonly Contacted[] {
   const { host, port } = params as { readonly host: string; readonly port?: unknown };
-  const name = checkType.hostKind === 'url' ? new URL(host).hostname : host;
   const { purpose } = checkType;
+  const url = checkType.hostKind === 'url' ? new URL(host) : undefined;
+  const counted = url === undefined ? port : unusualPort(url);
   return [
-    { ...groupAndHost(name), purpose, port: typeof port === 'number' ? port : undefined },
+    { ...groupAndHost(url?.hostname ?? host), purpose, port: typeof counted === 'number' ? counted : undefined },
     ...(checkType.otherTargets?.(params) ?? []).map((other) => ({
       ...groupAndHost(other.host),
       purpose: other.purpose,
       port: other.port,
     })),
   ];
+}
+
+/** The port of a URL; undefined for 80 and 443: many sites are checked there, and no scan needs http for them. */
+function unusualPort({ port }: URL): number | undefined {
+  return port === '' || port === '80' || port === '443' ? undefined : Number(port);
 }
 
 function groupAndHost(written: string): Pick<Contacted, 'group' | 'host'> {

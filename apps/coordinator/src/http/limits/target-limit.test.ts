@@ -157,6 +157,27 @@ describe('the limits of targets', () => {
   });
 
   it.each([
+    ['ports of a target over all callers', { targetPorts: 2 }],
+    ['pairs of one client', { clientTargets: 2 }],
+  ])('count the port of a URL like that of tcp, except 80 and 443: %s', async (_axis, limits) => {
+    const ask = await start(limits);
+    const http = (url: string): object => ({ type: 'http', host: url, options: { screenshot: false } });
+
+    expect(
+      await statuses(ask, [
+        http('http://www.example.com/'),
+        http('http://example.com:443/'),
+        http('https://example.com:80/'),
+        http('http://a.example.com:8080/'),
+        http('https://example.com:8443/'),
+        tcp('example.com', 8080),
+        http('http://example.com:22/'),
+        tcp('example.com', 22),
+      ]),
+    ).toEqual([202, 202, 202, 202, 202, 202, 429, 429]);
+  });
+
+  it.each([
     ['ports of a network over all callers', { targetPorts: 3 }],
     ['pairs of one client', { clientTargets: 3 }],
   ])('count a port of each address of one network as another: %s', async (_axis, limits) => {
