@@ -22,7 +22,7 @@ const beats = new Map<string, Partial<Heartbeat>>();
 const png = blankPng();
 
 /** Probes that no test has used yet, with and without a browser. */
-const unused = { true: names('cam', 44), false: names('plain', 10) };
+const unused = { true: names('cam', 47), false: names('plain', 10) };
 
 beforeAll(async () => {
   bed = await startCoreBed({}, { checkTypes: { echo, photo } });
@@ -235,8 +235,11 @@ describe('a screenshot that fails', () => {
     expect(check.results[second]).toHaveProperty('screenshot');
   });
 
-  it('is given up with the last reason when no probe is left to ask', async () => {
-    const on = probes([true, true]);
+  it.each([
+    ['no probe is left to ask', [true, true]],
+    ['two have tried, since each makes the target send a page', [true, true, true]],
+  ])('is given up with the last reason when %s', async (_when, cameras) => {
+    const on = probes(cameras);
     const id = await start(on);
     for (const probe of on) await report(bed.redis, probe, id, shown(probe));
     const first = await photographer(id, on);

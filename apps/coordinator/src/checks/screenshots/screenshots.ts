@@ -69,6 +69,9 @@ export interface WrittenScreenshot {
 /** With less time than this left, no other probe is asked: a browser has to start and a page to load. */
 const LEAST_MS = 3_000;
 
+/** Each probe that opens the page may make its target send as much as a screenshot may. */
+const MOST_PROBES = 2;
+
 const UNCOUNTED = 'a screenshot could not be counted';
 
 export function createCheckScreenshots(dependencies: ScreenshotsDependencies): CheckScreenshots {
@@ -138,7 +141,7 @@ class PassedOnScreenshots implements CheckScreenshots {
       return stopWatching(redis, id, from);
     }
     const hasTime = deadlineAt - (await onStore(redis, () => clock.now(redis))) >= LEAST_MS;
-    const to = hasTime ? await this.probes.next(id, probes, asked) : undefined;
+    const to = hasTime && asked.length < MOST_PROBES ? await this.probes.next(id, probes, asked) : undefined;
     if (to === undefined) {
       await this.giveUp(id, { probe: from, reason, onlyWhile: from }, writtenAt);
       return takeBackScreenshotJob(this.dependencies, id, from);

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Admission, Admit, Failure, ScreenshotLimit, Target } from '@vantage/contract';
 
 import { connectFirst } from '../../sockets/connect-first.ts';
+import { loadReceiveWindow } from '../../sockets/receive-window.ts';
 
 /** Limits for one screenshot. Requests beyond them are refused, and the page is captured as it is. */
 export interface ProxyLimits extends Readonly<Record<ScreenshotLimit, number>> {
@@ -13,13 +14,14 @@ export interface ProxyLimits extends Readonly<Record<ScreenshotLimit, number>> {
   /** Connections that are open or being made at the same time. */
   readonly connections: number;
   /**
-   * Bytes in both directions over all connections together, without the heads of requests without TLS; beyond this
-   * number, all connections end.
+   * Bytes in both directions over all connections together, without the heads of requests without TLS, and
+   * `WINDOW_BYTES` for each open connection, which its target may have sent already; beyond this number, all
+   * connections end.
    */
   readonly bytes: number;
 }
 
-export const defaultProxyLimits: ProxyLimits = { requests: 500, hosts: 64, connections: 64, bytes: 64 * 1024 * 1024 };
+export const defaultProxyLimits: ProxyLimits = { requests: 500, hosts: 64, connections: 64, bytes: 24 * 1024 * 1024 };
 
 export interface ProxyCounts {
   readonly requests: number;
@@ -29,6 +31,12 @@ export interface ProxyCounts {
   readonly refused: number;
   readonly exceeded: readonly ScreenshotLimit[];
 }
+
+/**
+ * Receive window of a connection. That of the kernel grows to megabytes, which targets send although the limit ends the
+ * connection before they are read.
+ */
+const WINDOW_BYTES = 256 * 1024;
 
 const CONNECT_TIMEOUT_MS = 8_000;
 /** Time for each address but the last; the kernel sends a lost SYN again after one second. */
@@ -73,9 +81,11 @@ class ProxyLedger implements Ledger {
   /** The last responsive address by host, which is tried first. */
   private readonly answering = new Map<string, string>();
   private readonly exceeded = new Set<ScreenshotLimit>();
+  private readonly window = loadReceiveWindow();
   private requests = 0;
   private connecting = 0;
   private bytes = 0;
+  private isFull = false;
   private refused = 0;
 
   constructor(admit: Admit, limits: ProxyLimits, signal: AbortSignal, charge: ChargeBytes) {
@@ -110,8 +120,9 @@ class ProxyLedger implements Ledger {
     this.bytes += more;
     const isAllowed = upstream.remoteAddress === undefined || this.charge(upstream.remoteAddress, more);
     if (!isAllowed) upstream.destroy();
-    if (!isAllowed || this.bytes > this.limits.bytes) this.exceeded.add('bytes');
-    if (this.bytes > this.limits.bytes) this.endAll();
+    this.isFull ||= this.bytes + this.open.size * WINDOW_BYTES > this.limits.bytes;
+    if (!isAllowed || this.isFull) this.exceeded.add('bytes');
+    if (this.isFull) this.endAll();
   };
 
   readonly noteFailure = (host: string, port: number, failure: Failure): void => {
@@ -139,6 +150,7 @@ class ProxyLedger implements Ledger {
       return null;
     }
     const { socket } = connected;
+    (await this.window)?.limit(socket, WINDOW_BYTES);
     this.answering.set(target.host, address);
     this.open.add(socket);
     socket.on('close', () => this.open.delete(socket));
@@ -155,7 +167,7 @@ class ProxyLedger implements Ledger {
   private overLimit(key: string): ScreenshotLimit | undefined {
     const { limits, admissions } = this;
     if (this.requests > limits.requests) return 'requests';
-    if (this.bytes > limits.bytes) return 'bytes';
+    if (this.isFull) return 'bytes';
     if (this.open.size + this.connecting >= limits.connections) return 'connections';
     return !admissions.has(key) && admissions.size >= limits.hosts ? 'hosts' : undefined;
   }
@@ -175,14 +187,11 @@ function beginningWith(first: string | undefined, target: Target): Target {
 }
 
 /** The port of an http(s) URL, whether written or not. */
-export function portOf(url: URL): number {
-  if (url.port !== '') return Number(url.port);
-  return url.protocol === 'https:' ? 443 : 80;
+export function portOf({ port, protocol }: URL): number {
+  return Number(port || (protocol === 'https:' ? 443 : 80));
 }
 
-function keyOf(host: string, port: number): string {
-  return `${host} ${port}`;
-}
+const keyOf = (host: string, port: number): string => `${host} ${port}`;
 
 function tooMuch(limit: string): Failure {
   const message = `The page goes over the limit of ${limit} for a screenshot.`;

@@ -200,7 +200,9 @@ describe('the proxy of a browser', () => {
     const answer = await ask(proxy, `GET http://page.test:${port}/`);
 
     expect(answer.length).toBeLessThan(1_000_000);
-    expect(proxy.counts().bytes).toBeGreaterThan(500_000);
+    // What the window of the open connection may hold counts before it is read, so that the target sends no more.
+    expect(proxy.counts().bytes).toBeGreaterThan(500_000 - 256 * 1024);
+    expect(proxy.counts().bytes).toBeLessThanOrEqual(500_000);
     expect(await ask(proxy, `GET http://page.test:${port}/`)).toBe('');
     expect(proxy.failureFor(new URL(`http://page.test:${port}/`))?.message).toMatch(/limit of bytes/);
     expect(proxy.counts().exceeded).toEqual(['bytes']);
