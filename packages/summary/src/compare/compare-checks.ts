@@ -1,4 +1,4 @@
-import { escapeText, type Check, type Comparison, type Difference } from '@vantage/contract';
+import { escapeText, type Check, type Comparison, type Difference, type FindingCode } from '@vantage/contract';
 import type { ProbeComparison, SharedDifference, Summary } from '@vantage/contract';
 
 import { probeResultsOf } from '../probe-result.ts';
@@ -7,14 +7,14 @@ import { differentValue, overFamily, uncertainly } from './difference.ts';
 import { evidenceIn, isMeasured } from './evidence.ts';
 import { askedDifferences } from './fields/asked.ts';
 import { isSameHost } from './fields/host.ts';
-import { everyMeasurement, rotationDoubts } from './rotation.ts';
+import { everyMeasurement, rotationDoubts, serverDoubts } from './rotation.ts';
 import { sentenceOf } from './sentence.ts';
 import { sharedDifferences, withoutNoise } from './shared.ts';
 
 /** A completed check with its verdict. */
 export interface ComparedCheck {
   readonly check: Check;
-  readonly summary: Pick<Summary, 'verdict'>;
+  readonly summary: Pick<Summary, 'verdict'> & Partial<Pick<Summary, 'findings'>>;
 }
 
 /**
@@ -30,17 +30,24 @@ export function compareChecks(a: ComparedCheck, b: ComparedCheck): Comparison {
     return ofB === undefined ? [] : [[ofA, ofB] as const];
   });
   const evidence = { a: evidenceIn(type, resultsOfA), b: evidenceIn(type, resultsOfB) };
-  const doubt = rotationDoubts(everyMeasurement(resultsOfA), everyMeasurement(resultsOfB));
-  const all = new Map(
+  const all = [everyMeasurement(resultsOfA), everyMeasurement(resultsOfB)] as const;
+  const [ofRecords, ofServers] = [rotationDoubts(...all), serverDoubts(...all)];
+  const compared = new Map(
     pairs.map((pair) => {
       const { differences, ...draft } = compareProbe(type, ...pair, pairs.length, evidence);
-      return [pair[0].probe, { ...draft, differences: differences.map((difference) => doubt(pair, difference)) }];
+      return [
+        pair[0].probe,
+        { ...draft, differences: differences.map((one) => ofServers(pair, ofRecords(pair, one))) },
+      ];
     }),
   );
-  const drafts = withoutNoise(all);
+  const drafts = withoutNoise(compared);
   const measured = pairs.filter(([ofA, ofB]) => isMeasured(evidence.a(ofA)) && isMeasured(evidence.b(ofB))).length;
   const sides = { a: sideOf(a, b), b: sideOf(b, a) };
-  const isExplained = sharedDifferences([], drafts).some(({ subject, certain }) => certain && subject !== 'request');
+  const isOfSame = sides.a.probes.length + sides.b.probes.length === 0 && measured === pairs.length;
+  const ofResults = sharedDifferences([], drafts).filter(({ subject }) => subject !== 'request');
+  const isExplained =
+    ofResults.some(({ certain }) => certain) || (isOfSame && ofResults.length === 0 && hasOtherFacts(a, b));
   const ofCheck = [
     ...(isSameHost(a.check.host, b.check.host)
       ? []
@@ -61,7 +68,7 @@ export function compareChecks(a: ComparedCheck, b: ComparedCheck): Comparison {
 
 function published({ differences, ...draft }: ProbeDraft): ProbeComparison {
   return {
-    differences: differences.map(({ chance: _chance, isTentative: _isTentative, ...difference }) =>
+    differences: differences.map(({ chance: _chance, samples: _samples, isTentative: _isTentative, ...difference }) =>
       overFamily(difference),
     ),
     ...draft,
@@ -77,13 +84,31 @@ function resultOf(differences: readonly SharedDifference[], measured: number): C
 /**
  * Difference of the verdicts; uncertain if one is `unknown`, which says nothing about the target.
  *
- * @param isExplained true if probes that measured in both checks have a certain difference other than of the request;
- * else chance, other servers or other probes may explain that of the verdicts
+ * @param isExplained true if probes that measured in both checks have a certain difference other than of the request, or
+ * only another finding that is no matter of chance; else chance, other servers or other probes may explain it
  */
 function verdictDifferences({ a, b }: Pick<Comparison, 'a' | 'b'>, isExplained: boolean): readonly Difference[] {
   const differences = differentValue({ subject: 'verdict', label: 'verdict' }, a.verdict, b.verdict);
   const isUnknown = [a.verdict, b.verdict].includes('unknown');
   return isUnknown || !isExplained ? differences.map(uncertainly) : differences;
+}
+
+/** Codes of degrading findings that neither chance nor a time causes, and whose fields are not compared. */
+const facts: ReadonlySet<FindingCode> = new Set([
+  'certificate_browser_refused',
+  'certificate_staple_bad',
+  'dns_not_public',
+  'http_redirect_failed',
+  'path_mtu_black_hole',
+  'routing_loop',
+  'tls_outdated',
+]);
+
+function hasOtherFacts(a: ComparedCheck, b: ComparedCheck): boolean {
+  const [ofA, ofB] = [a, b].map(({ summary }) =>
+    (summary.findings ?? []).map(({ code }) => code).filter((code) => facts.has(code)),
+  ) as [FindingCode[], FindingCode[]];
+  return ofA.some((code) => !ofB.includes(code)) || ofB.some((code) => !ofA.includes(code));
 }
 
 function sideOf({ check, summary }: ComparedCheck, other: ComparedCheck): Comparison['a'] {

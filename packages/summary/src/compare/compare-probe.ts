@@ -139,11 +139,10 @@ function unlessByLoss(type: string, a: ProbeResult, b: ProbeResult): (one: Diffe
   const isSilence = [a, b].some(({ outcome }) => outcome === 'success') && [a, b].some(isTimeout);
   const [ofA, ofB] = type === 'traceroute' ? [] : [lossOf(type, a), lossOf(type, b)];
   if (!isSilence || !ofA?.sent || !ofB?.sent) return (one) => one;
-  const chance = chanceOfLossChange(ofA, ofB);
-  if (chance <= thresholds.compare.silence) return (one) => one;
+  if (chanceOfLossChange(ofA, ofB) <= thresholds.compare.silence) return (one) => one;
   return (one) =>
-    one.subject === 'outcome' || one.subject === 'state'
-      ? { ...uncertainly(one), chance, text: `${one.text}${FEW_PACKETS}` }
+    one.certain && (one.subject === 'outcome' || one.subject === 'state')
+      ? { ...uncertainly(one), samples: [ofA, ofB], text: `${one.text}${FEW_PACKETS}` }
       : one;
 }
 

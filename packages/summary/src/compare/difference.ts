@@ -1,5 +1,6 @@
 import type { Difference, DifferenceSubject } from '@vantage/contract';
 
+import type { Sample } from '../chance.ts';
 import { byText } from '../probe-result.ts';
 import { ms, shown } from '../words.ts';
 import type { TimeChange } from './noise.ts';
@@ -58,6 +59,8 @@ export function differentSet(
 /** A difference, with the probability that it is noise, if that is known. */
 export interface DifferenceDraft extends Difference {
   readonly chance?: number;
+  /** Packets of both checks, of a difference that chance explains at one probe; probes that agree may prove it. */
+  readonly samples?: readonly [a: Sample, b: Sample];
   /** True if the difference counts as noise unless so many probes have it that chance does not explain it. */
   readonly isTentative?: boolean;
 }

@@ -62,6 +62,14 @@ describe('a comparison does not lay to the target', () => {
     expect(result).toBe('unsure');
   });
 
+  it('but names a verdict that a finding explains which is no matter of chance', () => {
+    const [plain, stapled] = [http(200, { tls: tls('01') }), http(200, { tls: tls('01', { mustStaple: true }) })];
+    const { differences, result } = compare('http', each('fra-1 nyc-1', plain), each('fra-1 nyc-1', stapled));
+
+    expect(differences).toMatchObject([{ subject: 'verdict', text: 'verdict up → degraded', certain: true }]);
+    expect(result).toBe('different');
+  });
+
   it.each([
     ['few packets', 'ping', ping([20]), ping([null]), ['outcome']],
     ['one more lost packet of four', 'ping', ping([20, null, null, null]), ping([null, null, null, null]), ['outcome']],
@@ -79,8 +87,8 @@ describe('a comparison does not lay to the target', () => {
 
   it('but an outage that all packets or many probes prove', () => {
     const [whole, none] = [tcp('open', [20, 20, 20]), tcp('filtered', [null, null, null])];
-    const ten = 'a-1 b-1 c-1 d-1 e-1 f-1 g-1 h-1 i-1 j-1';
-    const { differences } = compare('ping', each(ten, ping([20])), each(ten, ping([null])));
+    const six = 'a-1 b-1 c-1 d-1 e-1 f-1';
+    const { differences } = compare('ping', each(six, ping([20])), each(six, ping([null])));
 
     expect(claims('tcp', { 'fra-1': whole }, { 'fra-1': none })).toEqual([
       'outcome success → timeout (timed_out)',
@@ -244,6 +252,15 @@ describe('a comparison tells a change from servers of which one fails or differs
       differences.map(() => expect.stringMatching(/, which others had in the other check$/)),
     );
     expect(result).toBe('unsure');
+  });
+
+  it('but not if it had one of twenty before and has nineteen now', () => {
+    const probes = Array.from({ length: 20 }, (_, index) => `p-${index}`);
+    const of = (failing: readonly string[]) =>
+      Object.fromEntries(probes.map((probe) => [probe, http(failing.includes(probe) ? 503 : 200)]));
+    const { differences } = compare('http', of(['p-19']), of(probes.filter((probe) => probe !== 'p-18')));
+
+    expect(differences).toMatchObject([{ subject: 'status', certain: true, text: 'status 200 → 503' }]);
   });
 
   it('but not for an address that answers one probe no more, and another one again', () => {

@@ -1,6 +1,6 @@
 import { median } from '../geography.ts';
 import { thresholds } from '../thresholds.ts';
-import { chanceOfMore, type Sample } from '../chance.ts';
+import { chanceOfMore, choices, type Sample } from '../chance.ts';
 
 /** A difference of times. */
 export interface TimeChange {
@@ -86,6 +86,19 @@ export function isBeyondChance(differing: number, compared: number, chance: numb
 /** True if chance does not explain the difference in loss, given the number of compared probes. */
 export function isLossChange(a: Sample, b: Sample, compared: number): boolean {
   return 2 * chanceOfLossChange(a, b) * compared <= thresholds.compare.byChance;
+}
+
+/**
+ * True if chance does not explain that these of the compared probes had answers in one check and none in the other: by
+ * their packets together, for every choice of as many probes.
+ */
+export function isSharedSilence(samples: readonly (readonly [Sample, Sample])[], compared: number): boolean {
+  const together = (of: 0 | 1): Sample => ({
+    sent: samples.reduce((sum, pair) => sum + pair[of].sent, 0),
+    lost: samples.reduce((sum, pair) => sum + pair[of].lost, 0),
+  });
+  const chance = chanceOfLossChange(together(0), together(1));
+  return 2 * chance * Math.exp(choices(compared, samples.length)) <= thresholds.compare.byChance;
 }
 
 /** Probability that chance alone causes at least this difference in loss, in this direction. */

@@ -1,10 +1,13 @@
 import { measurementsOf, overOneFamily } from '../measurements.ts';
 import type { ProbeResult, SparseResultOf } from '../probe-result.ts';
 import { dataOf } from '../dns-answer.ts';
+import type { Sample } from '../chance.ts';
+import { thresholds } from '../thresholds.ts';
 import { uncertainly, type DifferenceDraft } from './difference.ts';
 import { listOf, outcomeText } from './fields/common.ts';
 import { aliasOf } from './fields/dns.ts';
 import { placeOf, trustOf } from './fields/http.ts';
+import { chanceOfLossChange } from './noise.ts';
 
 type ValuesOf = (result: ProbeResult) => readonly string[];
 
@@ -18,6 +21,14 @@ const ofHttp =
 
 /** Functions that return the values which may rotate among several servers, by subject and name of the difference. */
 const rotating: Readonly<Record<string, ValuesOf>> = {
+  answers: ({ result }) => dataOf(result),
+  addresses: (probeResult) => listOf(probeResult) ?? [],
+  'addresses resolvedIp': ({ result }) => known(result.resolvedIp),
+  'certificate fingerprint256': ofHttp(({ tls }) => tls?.chain[0]?.fingerprint256),
+};
+
+/** The same for what one of several servers shows that fails or is configured differently. */
+const ofOneServer: Readonly<Record<string, ValuesOf>> = {
   // Packets of a ping or trace are answered by the address itself, not by one of the servers behind it.
   outcome: (one) => ('packets' in one.result || 'hops' in one.result ? [] : [outcomeText(one)]),
   state: ({ result }) => known((result as SparseResultOf<'tcp'>).state),
@@ -29,19 +40,14 @@ const rotating: Readonly<Record<string, ValuesOf>> = {
   'certificate authorized': ofHttp((result) => (result.tls === undefined ? undefined : trustOf(result))),
   'answers rcode': ({ result }) => known((result as SparseResultOf<'dns'>).rcode),
   'answers canonicalName': ({ result }) => known(aliasOf(result)),
-  answers: ({ result }) => dataOf(result),
-  addresses: (probeResult) => listOf(probeResult) ?? [],
-  'addresses resolvedIp': ({ result }) => (typeof result.resolvedIp === 'string' ? [result.resolvedIp] : []),
-  'certificate fingerprint256': ({ result }) => {
-    const { tls } = result as SparseResultOf<'http'>;
-    return tls?.chain[0] === undefined ? [] : [tls.chain[0].fingerprint256];
-  },
 };
 
 /** All measurements of the results: both of a result over two families. */
 export function everyMeasurement(probeResults: readonly ProbeResult[]): readonly ProbeResult[] {
   return probeResults.flatMap((one) => Object.values(measurementsOf(one) ?? { one }));
 }
+
+type Doubt = (own: readonly [ProbeResult, ProbeResult], difference: DifferenceDraft) => DifferenceDraft;
 
 /**
  * Marks differences in values that rotate among measurements as uncertain: each value that is new is among all values
@@ -55,23 +61,44 @@ export function rotationDoubts(
   a: readonly ProbeResult[],
   b: readonly ProbeResult[],
   where = 'in the other check',
-): (own: readonly [ProbeResult, ProbeResult], difference: DifferenceDraft) => DifferenceDraft {
-  const [inA, inB] = [a, b].map((probeResults) => {
-    return (key: string): ReadonlySet<string> => new Set(probeResults.flatMap((one) => rotating[key]!(one)));
-  }) as [(key: string) => ReadonlySet<string>, (key: string) => ReadonlySet<string>];
+): Doubt {
+  return doubts(rotating, a, b, where);
+}
+
+/**
+ * The same for values of one server of several, unless chance does not explain how many measurements have them in each
+ * set: then it is a change, whatever a single one had before.
+ */
+export function serverDoubts(a: readonly ProbeResult[], b: readonly ProbeResult[]): Doubt {
+  return doubts(ofOneServer, a, b, 'in the other check', (valuesOf, value) => {
+    const [inA, inB] = [a, b].map((all) => {
+      const having = all.filter((one) => valuesOf(one).includes(value));
+      return { sent: all.length, lost: having.length };
+    }) as [Sample, Sample];
+    return chanceOfLossChange(inA, inB) > thresholds.compare.rotation;
+  });
+}
+
+function doubts(
+  values: Readonly<Record<string, ValuesOf>>,
+  a: readonly ProbeResult[],
+  b: readonly ProbeResult[],
+  where: string,
+  isByChance: (valuesOf: ValuesOf, value: string) => boolean = () => true,
+): Doubt {
   return (own, difference) => {
     const [ofA, ofB] = overOneFamily(own);
-    const key = difference.name === null ? difference.subject : `${difference.subject} ${difference.name}`;
-    const valuesOf = rotating[key];
+    const valuesOf = values[difference.name === null ? difference.subject : `${difference.subject} ${difference.name}`];
     if (valuesOf === undefined || !difference.certain) return difference;
     const over = (one: ProbeResult): ProbeResult =>
       difference.family === undefined ? one : (measurementsOf(one)?.[difference.family] ?? one);
     const [before, after] = [valuesOf(over(ofA)), valuesOf(over(ofB))];
-    const [seenInA, seenInB] = [inA(key), inB(key)];
+    const [seenInA, seenInB] = [a, b].map((all) => new Set(all.flatMap(valuesOf))) as [Set<string>, Set<string>];
     const isKnown =
       before.length + after.length > 0 &&
       before.every((value) => after.includes(value) || seenInB.has(value)) &&
-      after.every((value) => before.includes(value) || seenInA.has(value));
+      after.every((value) => before.includes(value) || seenInA.has(value)) &&
+      [...before, ...after].every((value) => isByChance(valuesOf, value));
     if (!isKnown) return difference;
     return { ...uncertainly(difference), text: `${difference.text}, which others had ${where}` };
   };

@@ -3,7 +3,7 @@ import { differenceSubjects, type Difference, type SharedDifference } from '@van
 import { byText } from '../probe-result.ts';
 import { listed, unique } from '../words.ts';
 import { LOSS_OR_LIMIT, overFamily, withoutSamples, type DifferenceDraft } from './difference.ts';
-import { isBeyondChance } from './noise.ts';
+import { isBeyondChance, isSharedSilence } from './noise.ts';
 
 const order = Object.keys(differenceSubjects);
 
@@ -86,6 +86,8 @@ interface Own {
 /** True if the difference is certain at one probe, or if more probes agree than chance explains. */
 function isCertain(own: readonly Own[], compared: number): boolean {
   if (own.some(({ difference }) => difference.certain)) return true;
+  const samples = own.flatMap(({ difference }) => (difference.samples === undefined ? [] : [difference.samples]));
+  if (samples.length === own.length) return isSharedSilence(samples, compared);
   const chances = own.flatMap(({ difference }) => difference.chance ?? []);
   return chances.length > 0 && isBeyondChance(chances.length, compared, Math.max(...chances));
 }
