@@ -1,13 +1,9 @@
-import { ProblemError } from '@vantage/client';
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 
 import { visiblePart } from '../api-key.ts';
-import { faultText } from '../faults.ts';
 import { useService } from '../parts/router.tsx';
-
-const PRINTABLE = /^[\x21-\x7e]*$/;
-const NO_KEY = 'This is not a whole API key: no key has such characters.';
+import { keyFault } from './key-fault.ts';
 
 /** Field for the API key, and the key in use. */
 export function KeyForm({ close }: { readonly close: () => void }): JSX.Element {
@@ -19,11 +15,10 @@ export function KeyForm({ close }: { readonly close: () => void }): JSX.Element 
   const use = async (): Promise<void> => {
     const given = field.current?.value.trim() ?? '';
     setBusy(true);
-    // Other characters cannot be sent in a header.
-    const refusal = PRINTABLE.test(given) ? await tryKey(given).then(() => '', refusalOf) : NO_KEY;
+    const found = await keyFault(given, tryKey);
     setBusy(false);
-    setFault(refusal);
-    if (refusal !== '') return;
+    setFault(found);
+    if (found !== '') return;
     keys.hold(given);
     field.current!.value = '';
     close();
@@ -92,13 +87,4 @@ function HeldKey({ onRemove }: { readonly onRemove: () => void }): JSX.Element |
       </button>
     </p>
   );
-}
-
-/**
- * Why a key is not accepted. Empty for 403 and 429: a key without the scope to read is valid, and a rate limit says
- * nothing about the key.
- */
-function refusalOf(error: unknown): string {
-  if (!(error instanceof ProblemError)) return faultText(error);
-  return error.status === 403 || error.status === 429 ? '' : faultText(error);
 }
