@@ -1,16 +1,27 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 
 import type { WallTime } from '../libc.ts';
 import { arrivalClock } from './arrival-clock.ts';
+
+/** A minute after the start of the process; every look at the clock takes 0.001 ms, whatever the machine does. */
+let nowMs = 60_000;
+
+beforeEach(() => {
+  jest.spyOn(performance, 'now').mockImplementation(() => (nowMs += 0.001));
+});
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
 
 /** A wall clock that may be set. */
 function wallClock(): { readonly wallClock: () => WallTime; setMs: (byMs: number) => void } {
   let offsetMs = 1_800_000_000_000;
   return {
     wallClock: () => {
-      const nowMs = performance.now() + offsetMs;
-      const seconds = Math.floor(nowMs / 1_000);
-      return { seconds, nanoseconds: (nowMs - seconds * 1_000) * 1_000_000 };
+      const wallMs = performance.now() + offsetMs;
+      const seconds = Math.floor(wallMs / 1_000);
+      return { seconds, nanoseconds: (wallMs - seconds * 1_000) * 1_000_000 };
     },
     setMs: (byMs) => void (offsetMs += byMs),
   };
