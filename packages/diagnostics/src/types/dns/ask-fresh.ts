@@ -5,16 +5,19 @@ import { isStaleError } from '@vantage/contract/dns-message';
 import { ask, type AskedResolver, type AskOptions } from './ask.ts';
 import type { NameServer, PreparedQuery } from './transport/exchange.ts';
 
-/** Milliseconds for the name servers to answer a resolver that asks them after it has answered. */
-const REFRESH_MS = 1_000;
+/**
+ * Milliseconds before each further query, for the name servers to answer a resolver that asks them after it has answered:
+ * less than the shortest time to live, after which the refreshed answer has expired, too.
+ */
+const REFRESH_MS = [250, 750] as const;
 
 const NOERROR = 0;
 const NXDOMAIN = 3;
 
 /**
- * Queries a resolver, and again if its answer has expired. Some resolvers give an expired answer at once and refresh it
- * afterwards (RFC 8767; unbound with `serve-expired-client-timeout: 0`), so only the second one shows that they could
- * not.
+ * Queries a resolver, and again if its answer has expired, up to twice. Some resolvers give an expired answer at once and
+ * refresh it afterwards (RFC 8767; unbound with `serve-expired-client-timeout: 0`), so only a later one shows that they
+ * could not.
  */
 export async function askFresh(
   server: NameServer,
@@ -22,13 +25,17 @@ export async function askFresh(
   options: AskOptions,
   signal: AbortSignal,
 ): Promise<AskedResolver> {
-  const asked = await ask(server, prepared, options, signal);
-  if (!isStale(asked)) return asked;
-  await delay(REFRESH_MS, undefined, { signal }).catch(() => undefined);
-  if (signal.aborted) return asked;
-  const again = await ask(server, prepared, options, signal);
-  const rcode = again.answer?.message.rcode;
-  return rcode === NOERROR || rcode === NXDOMAIN ? again : asked;
+  let asked = await ask(server, prepared, options, signal);
+  for (const pauseMs of REFRESH_MS) {
+    if (!isStale(asked)) return asked;
+    await delay(pauseMs, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return asked;
+    const again = await ask(server, prepared, options, signal);
+    const rcode = again.answer?.message.rcode;
+    if (rcode !== NOERROR && rcode !== NXDOMAIN) return asked;
+    asked = again;
+  }
+  return asked;
 }
 
 function isStale({ answer }: AskedResolver): boolean {

@@ -44,7 +44,7 @@ const SOA = {
 function answer(query: WireQuery): readonly Uint8Array[] {
   if (query.name.endsWith('silent.example.')) return [];
   if (query.name === 'short.example.')
-    return [respond(query, { flags: FLAGS.aa, answers: [{ ...addressRecord(query.name, '192.0.2.1'), ttl: 1 }] })];
+    return [respond(query, { flags: FLAGS.aa, answers: [{ ...addressRecord(query.name, '192.0.2.1'), ttl: 2 }] })];
   if (query.name !== 'example.') return [respond(query, { flags: FLAGS.aa, rcode: 3, authority: [SOA] })];
   const isSoa = query.type === SOA.type;
   return [respond(query, { flags: FLAGS.aa, ...(isSoa ? { answers: [SOA] } : { authority: [SOA] }) })];
@@ -104,10 +104,10 @@ describe('a resolver (unbound)', () => {
     const codesOf = async (): Promise<unknown> =>
       (await outcomeAt('short.example', port)).edns?.extendedErrors.map(({ code }) => code);
     await dig(port, [['short.example', 'A']]);
-    await sleep(2_100);
+    await sleep(3_100);
     const answered = await codesOf();
     goAway();
-    await sleep(2_100);
+    await sleep(3_100);
 
     expect([answered, await codesOf(), await errorsOfDig()]).toEqual([[], [3], [3]]);
   });
