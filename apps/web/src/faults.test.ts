@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ProblemError, UnusableResponse } from '@vantage/client';
 
-import { faultText, isFinalRefusal, retryAfterMs } from './faults.ts';
+import { faultText, retryAfterMs } from './faults.ts';
 
 const problem = { type: 'x', title: 'x', status: 429, detail: 'At most 20 a minute.', instance: '/', requestId: 'r' };
 
@@ -13,16 +13,6 @@ describe('a request that came to nothing', () => {
     ['an unreachable service, under any name of the browser', new TypeError('Failed to fetch'), 'did not answer'],
   ])('becomes a sentence: %s', (_reason, error, text) => {
     expect(faultText(error)).toContain(text);
-  });
-
-  it.each([
-    ['a check that is gone', new ProblemError(404, problem, undefined), true],
-    ['a limit', new ProblemError(429, problem, 3), false],
-    ['a proxy that has no service behind it', new ProblemError(404, undefined, undefined), false],
-    ['a store that is away', new ProblemError(503, problem, 1), false],
-    ['a connection that is lost', new TypeError('Failed to fetch'), false],
-  ])('is final or not: %s', (_reason, error, isFinal) => {
-    expect(isFinalRefusal(error)).toBe(isFinal);
   });
 
   it.each([

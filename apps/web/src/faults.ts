@@ -11,20 +11,6 @@ export function faultText(error: unknown): string {
   return `Something in front of the service answered with status ${error.status}.`;
 }
 
-/**
- * True for a refusal of the service after which a retry cannot succeed: each status below 500, except 408 (timeout), 425
- * (too early) and 429 (rate limit). A response without a problem document is none of the service: proxies answer 404 or
- * 403 while the service restarts.
- */
-export function isFinalRefusal(error: unknown): error is ProblemError {
-  return (
-    error instanceof ProblemError &&
-    error.problem !== undefined &&
-    error.status < 500 &&
-    ![408, 425, 429].includes(error.status)
-  );
-}
-
 /** Longest delay before a retry: a proxy may ask for an hour, and the service is back after a minute. */
 const LONGEST_DELAY_MS = 60_000;
 

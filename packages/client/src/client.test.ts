@@ -60,12 +60,13 @@ describe('the client', () => {
     ]);
   });
 
-  it('waits for the check over lost connections, restarts and refusals that end', async () => {
+  it('waits for the check over lost connections, restarts, a proxy’s 404 and refusals that end', async () => {
     exchange.answers.push(
       { status: 202, body: '{"checkId":"abc","status":"pending","message":"Started."}' },
       { status: 0, body: '' },
       { status: 503, headers: { 'retry-after': '0' }, body: '{}' },
       { status: 429, headers: { 'retry-after': '0' }, body: '{}' },
+      { status: 404, headers: { 'content-type': 'text/html', 'retry-after': '0' }, body: '<h1>Not found</h1>' },
       { status: 200, body: '{"testId":"abc","status":"pending","results":{}}' },
       { status: 0, body: '' },
       { status: 200, body: '{"testId":"abc","status":"completed","results":{}}' },
@@ -79,7 +80,8 @@ describe('the client', () => {
     const started = { status: 202, body: '{"checkId":"abc"}' };
     const stopping = new AbortController();
 
-    exchange.answers.push(started, { status: 410, body: '{}' });
+    const headers = { 'content-type': 'application/problem+json' };
+    exchange.answers.push(started, { status: 410, headers, body: '{"status":410,"detail":"Removed."}' });
     await expect(client.check({ type: 'ping', host: 'example.com' })).rejects.toMatchObject({ status: 410 });
     exchange.answers.push({ status: 503, headers: { 'retry-after': '0' }, body: '{}' });
     await expect(client.check({ type: 'ping', host: 'example.com' })).rejects.toMatchObject({ status: 503 });

@@ -38,8 +38,8 @@ interface CallOptions {
 }
 
 /**
- * Client of the HTTP API. Rejects with `ProblemError` for an error of the service, with the error of `fetch` without a
- * response, and with the reason of `signal` if that aborts.
+ * Client of the HTTP API. Rejects with `ProblemError` for an error of the service, with `UnusableResponse` for a page of
+ * something in front of it, with the error of `fetch` without a response, with the reason of `signal` if that aborts.
  */
 export interface Client {
   /**

@@ -1,6 +1,7 @@
 export { createClient, type Client, type ClientOptions } from './client.ts';
 export { endingWithStream } from './ending-with-stream.ts';
 export { ProblemError, UnusableResponse } from './problem-error.ts';
+export { isFinalRefusal } from './retries.ts';
 export type { CheckOf, CheckRequest, CheckRequestOf, PairRequest, ResultOf } from './types.ts';
 export type { CheckEvent, MonitorChange, WatchMonitorOptions, WatchOptions } from './watch.ts';
 export type { LostConnection } from './watch-stream.ts';

@@ -9,11 +9,17 @@ const LONGEST_RETRY_MS = 5_000;
 const LONGEST_ASKED_MS = 30_000;
 
 /**
- * True if a retry cannot succeed: for each status below 500, except 408 (timeout), 425 (too early) and 429 (rate
- * limit).
+ * True for a refusal of the service after which a retry cannot succeed: each status below 500, except 408 (timeout), 425
+ * (too early) and 429 (rate limit). A response without a problem document is none of the service: proxies answer 404 or
+ * 403 while the service restarts.
  */
-export function isPermanent({ status }: ProblemError): boolean {
-  return status < 500 && ![408, 425, 429].includes(status);
+export function isFinalRefusal(error: unknown): error is ProblemError {
+  return (
+    error instanceof ProblemError &&
+    error.problem !== undefined &&
+    error.status < 500 &&
+    ![408, 425, 429].includes(error.status)
+  );
 }
 
 /**
@@ -51,7 +57,7 @@ export async function delay(milliseconds: number, signal: AbortSignal | undefine
 /**
  * Repeats a request until it succeeds. Each call counts its waits separately.
  *
- * @throws a permanent failure at once, the last failure after `GIVE_UP_AFTER_MS` of waiting, the signal's reason
+ * @throws a final refusal at once, the last failure after `GIVE_UP_AFTER_MS` of waiting, the signal's reason
  */
 export async function retried<T>(send: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   let waitedMs = 0;
@@ -61,7 +67,7 @@ export async function retried<T>(send: () => Promise<T>, signal: AbortSignal | u
       return await send();
     } catch (error) {
       signal?.throwIfAborted();
-      if (waitedMs >= GIVE_UP_AFTER_MS || (error instanceof ProblemError && isPermanent(error))) throw error;
+      if (waitedMs >= GIVE_UP_AFTER_MS || isFinalRefusal(error)) throw error;
       const nextMs = Math.min(waitMs(error, failures), GIVE_UP_AFTER_MS - waitedMs);
       waitedMs += nextMs;
       await delay(nextMs, signal);

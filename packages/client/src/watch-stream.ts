@@ -1,6 +1,6 @@
 import { readEvents, type StreamEvent } from './read-events.ts';
-import { problemError, ProblemError, UnusableResponse } from './problem-error.ts';
-import { delay, GIVE_UP_AFTER_MS, isPermanent, waitMs } from './retries.ts';
+import { problemError, UnusableResponse } from './problem-error.ts';
+import { delay, GIVE_UP_AFTER_MS, isFinalRefusal, waitMs } from './retries.ts';
 
 export interface StreamOptions {
   readonly signal?: AbortSignal;
@@ -65,7 +65,7 @@ export async function* watchStream<Event>(
       }
     } catch (error) {
       signal?.throwIfAborted();
-      if (error instanceof ProblemError && isPermanent(error)) throw error;
+      if (isFinalRefusal(error)) throw error;
       failure = error;
     }
     if (failure === NOTHING_MORE) return;

@@ -138,6 +138,16 @@ describe('watching a check', () => {
     expect(asked).toHaveLength(1);
   });
 
+  it.each([404, 403, 410])(
+    'goes on after a %d of something in front of the service, which may restart',
+    async (status) => {
+      answers.push((response) => response.writeHead(status, { 'Retry-After': '0' }).end('<h1>No</h1>'));
+      answers.push(stream(completed(4)));
+
+      expect(await watch()).toMatchObject([{ type: 'completed' }]);
+    },
+  );
+
   it('rejects with the last failure when the service is away for too long', async () => {
     answers.push(problem(503, { 'Retry-After': '0' }));
 

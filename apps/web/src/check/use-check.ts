@@ -1,8 +1,8 @@
-import type { Client, LostConnection } from '@vantage/client';
+import { isFinalRefusal, type Client, type LostConnection } from '@vantage/client';
 import type { PublicRequest } from '@vantage/contract';
 import { useEffect, useState } from 'preact/hooks';
 
-import { faultText, isFinalRefusal, NEVER_MS } from '../faults.ts';
+import { faultText, NEVER_MS } from '../faults.ts';
 import { retried, type ConnectionProblem } from '../connection/connection-problem.ts';
 import { delayReading } from './delay-reading.ts';
 

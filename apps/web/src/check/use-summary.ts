@@ -1,8 +1,8 @@
-import type { Client } from '@vantage/client';
+import { isFinalRefusal, type Client } from '@vantage/client';
 import type { Summary } from '@vantage/contract';
 import { useEffect, useState } from 'preact/hooks';
 
-import { faultText, isFinalRefusal, retryAfterMs } from '../faults.ts';
+import { faultText, retryAfterMs } from '../faults.ts';
 import type { ConnectionProblem } from '../connection/connection-problem.ts';
 
 /** Minimum interval of requests while results arrive: summaries count against the client's rate limit. */

@@ -1,4 +1,6 @@
-import { faultText, isFinalRefusal, retryAfterMs } from '../faults.ts';
+import { isFinalRefusal } from '@vantage/client';
+
+import { faultText, retryAfterMs } from '../faults.ts';
 
 /** Reason why a page is not updated. */
 export interface ConnectionProblem {

@@ -1,8 +1,8 @@
-import { ProblemError, type Client } from '@vantage/client';
+import { isFinalRefusal, ProblemError, type Client } from '@vantage/client';
 
 import { askedOf, requestFieldsOf, sentBy, type Asked } from '../check/asked.ts';
 import type { CheckData } from '../check/use-check.ts';
-import { faultText, isFinalRefusal } from '../faults.ts';
+import { faultText } from '../faults.ts';
 
 /** A field of the dialog that makes a monitor of a check. */
 export type RepeatField = 'name' | 'every' | 'when' | 'networks';

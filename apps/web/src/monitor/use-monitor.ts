@@ -1,9 +1,9 @@
-import type { Client, LostConnection } from '@vantage/client';
+import { isFinalRefusal, type Client, type LostConnection } from '@vantage/client';
 import type { Monitor } from '@vantage/contract';
 import { useEffect, useState } from 'preact/hooks';
 
 import { retried, type ConnectionProblem } from '../connection/connection-problem.ts';
-import { faultText, isFinalRefusal, NEVER_MS, retryAfterMs } from '../faults.ts';
+import { faultText, NEVER_MS, retryAfterMs } from '../faults.ts';
 
 export type MonitorView =
   | { readonly kind: 'loading'; readonly connectionProblem?: ConnectionProblem | undefined }

@@ -1,6 +1,7 @@
+import { isFinalRefusal } from '@vantage/client';
 import { useEffect, useState } from 'preact/hooks';
 
-import { isFinalRefusal, retryAfterMs } from '../faults.ts';
+import { retryAfterMs } from '../faults.ts';
 
 export interface Loaded<T> {
   readonly value: T | undefined;

@@ -1,7 +1,6 @@
-import type { Client } from '@vantage/client';
+import { isFinalRefusal, type Client } from '@vantage/client';
 import { useEffect } from 'preact/hooks';
 
-import { isFinalRefusal } from '../../faults.ts';
 import { useService } from '../../parts/router.tsx';
 import { rememberVerdict, type RecentCheck } from '../../recent.ts';
 
