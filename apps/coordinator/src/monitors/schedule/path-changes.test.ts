@@ -1,6 +1,6 @@
 import { PATH_CHANGES_KEPT, redisKeys, type Check, type PathChangeOfMonitor } from '@vantage/contract';
 import { findRedisServer, startRedisServer, type RedisServer } from '@vantage/redis-server';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 
 import { quiet, until } from '../../../test/core-bed.ts';
@@ -25,7 +25,7 @@ const definition = {
   request: stored.request,
   expectation: {},
   rule: { failing: 1, of: 2, networks: 1, countries: 1, ticks: 2 },
-  accepted: { checkType: { type: 'traceroute' } },
+  accepted: { checkType: { type: 'traceroute' }, params: { host: TRACED_TARGET, options: {} } },
 };
 
 let server: RedisServer;
@@ -39,11 +39,16 @@ afterAll(async () => {
   redis.disconnect();
   await server.stop();
 });
+/** Traceroutes started for a change to bad, which no test here causes. */
+let started = 0;
+
 beforeEach(async () => {
   resultAt = alternating;
+  started = 0;
   await redis.flushall();
   await putMonitor(redis, 'path', stored, Date.now() + 3_600_000);
 });
+afterEach(() => expect(started).toBe(0));
 
 const idOf = (tick: number): string => `check-of-tick-${String(tick).padStart(8, '0')}`;
 
@@ -73,10 +78,13 @@ const coordinator = (more: Partial<EvaluationDependencies> = {}): ReturnType<typ
     redis,
     clock: createRedisClock(),
     read,
-    create: () => Promise.reject(new Error('no traceroute is expected')),
+    create: async () => {
+      started += 1;
+      throw new Error('no traceroute is expected');
+    },
     readStored: () => ({ valid: true, definition }) as unknown as DefinitionReading,
     factsOfProbes: async () => new Map(),
-    readDefinition: () => ({ valid: false, errors: [] }),
+    readDefinition: () => ({ valid: true, definition }) as unknown as DefinitionReading,
     drawId: () => 'qPUXvL1sQx2rGJm0Zf7N4w',
     onTask: () => undefined,
     stopping: new AbortController().signal,
