@@ -63,6 +63,18 @@ describe('a request with an API key', () => {
     ],
     ['half a key', 'Bearer vtg_abcd1234', 'The text after Bearer is no API key: it was cut off or changed.'],
     ['two words', `bearer ${unknownKey} x`, 'The text after Bearer is no API key: it was cut off or changed.'],
+    ['a key in quotes', `Bearer "${unknownKey}"`, 'The text after Bearer is no API key: it was cut off or changed.'],
+    [
+      'a key in capitals',
+      `Bearer ${unknownKey.toUpperCase()}`,
+      'The text after Bearer is no API key: it was cut off or changed.',
+    ],
+    ['two schemes', `Bearer Bearer ${unknownKey}`, 'The text after Bearer is no API key: it was cut off or changed.'],
+    [
+      'a key in quotes without a scheme',
+      `"${unknownKey}"`,
+      'The key has no scheme: send Authorization: Bearer vtg_… (in Prometheus type: Bearer).',
+    ],
     [
       'a key that is not there',
       `BEARER ${unknownKey}`,
@@ -81,7 +93,7 @@ describe('a request with an API key', () => {
     }
   });
 
-  it.each(['Basic dXNlcjpwYXNz', 'Bearer eyJhbGciOiJIUzI1NiJ9', 'Bearer', 'bearer '])(
+  it.each(['Basic dXNlcjpwYXNz', 'Bearer eyJhbGciOiJIUzI1NiJ9', 'Bearer eyJh.eyJavtg_b.c', 'Bearer', 'bearer '])(
     'is not needed, and %j, which a client or proxy adds, is ignored',
     async (Authorization) => {
       const { ask } = await bed.startEdge();

@@ -45,14 +45,17 @@ export function admitCaller(
 export function findKey({ headers }: IncomingMessage, keys: Pick<KeyRing, 'find'>): FoundKey | typeof BARE | undefined {
   if (headers.authorization === undefined) return undefined;
   const [, scheme = '', text = ''] = /^(\S+) *(.*)$/.exec(headers.authorization) ?? [];
-  if (scheme.startsWith('vtg_')) return BARE;
+  if (HAS_KEY.test(scheme)) return BARE;
   return isKeyToken(scheme, text) ? keys.find(text) : undefined;
 }
 
 /** False for tokens of others, which clients and proxies add to every request. */
 function isKeyToken(scheme: string, text: string): boolean {
-  return scheme.toLowerCase() === 'bearer' && text.startsWith('vtg_');
+  return scheme.toLowerCase() === 'bearer' && HAS_KEY.test(text);
 }
+
+/** Matches keys, also damaged ones: in quotes, in capital letters, or after other text. */
+const HAS_KEY = /\bvtg_/i;
 
 /** `WWW-Authenticate` for an invalid key (RFC 6750 section 3.1). */
 const CHALLENGE = 'Bearer realm="Vantage", error="invalid_token"';
