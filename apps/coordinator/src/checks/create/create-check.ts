@@ -84,7 +84,8 @@ async function createCheck(
   types.remember(id, request.checkType);
   const selected = dependencies.selector.find(known, selection.probes);
   const wanted = request.checkType.screenshot?.(request.params);
-  const screenshot = wanted === undefined ? undefined : screenshots.plan(wanted, selected, selection.probes);
+  const free = selected.filter(({ record }) => !busy.includes(record.id));
+  const screenshot = wanted === undefined ? undefined : screenshots.plan(wanted, free, selection.probes);
   const once = givenId !== undefined;
   const atGateways = selected.filter(mayBeAtGateway).map(({ record }) => record.id);
   const emptyLocations = [...(request.unknownLocations ?? []), ...(selection.emptyLocations ?? [])];

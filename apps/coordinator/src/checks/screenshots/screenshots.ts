@@ -95,7 +95,7 @@ class PassedOnScreenshots implements CheckScreenshots {
   readonly plan: CheckScreenshots['plan'] = (params, known, among) => {
     const probe = this.probes.select(known, among);
     if (probe !== undefined) return { state: 'pending', probe, params };
-    const reason = dispatchFailure('capability_missing', 'No probe of this check that is online takes screenshots.');
+    const reason = dispatchFailure('capability_missing', 'No probe with a job of this check takes screenshots.');
     this.dependencies.counters.screenshotsGivenUp += 1;
     return { state: 'given_up', probe: null, reason };
   };
