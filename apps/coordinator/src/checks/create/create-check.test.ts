@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 
-import { jobSchema, JOB_QUEUE, redisKeys, type Job } from '@vantage/contract';
+import { jobSchema, JOB_QUEUE, redisKeys, type AnyCheckType, type Job } from '@vantage/contract';
 import { noTracing } from '@vantage/telemetry';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -14,12 +14,15 @@ import { PATIENT_MS, quiet, startCoreBed, until, type CoreBed } from '../../../t
 import { report, success } from '../../../test/check-steps.ts';
 import { NO_ACCESS } from '../../probes/enrolment/agent-access.ts';
 import { createProbeDirectory } from '../../probes/registry/probe-directory.ts';
+import type { KnownProbe } from '../../probes/registry/probe-status.ts';
 import { createProbeValidators } from '../../probes/registry/probe-validators.ts';
 import { createRedisClock } from '../../redis/clock.ts';
 import type { AdmitCheck, Checks } from '../checks.ts';
 import { createCheckTypes } from '../store/check-type-cache.ts';
 import { createCounters } from '../store/counters.ts';
-import { createChecks } from './create-check.ts';
+import type { NewScreenshot } from '../store/records/new-check.ts';
+import { dispatchFailure } from '../store/synthetic-results.ts';
+import { createChecks, type CreateCheckDependencies } from './create-check.ts';
 import { drawId } from './draw-id.ts';
 import { createDeadlines } from '../store/deadlines.ts';
 import { createProbeCapacity } from './probe-capacity.ts';
@@ -350,12 +353,52 @@ describe('the creation of a check', () => {
   });
 });
 
+describe('a named probe without capacity', () => {
+  const probes = ['fra-1', 'nyc-1'];
+  const busy = new Set<string>();
+  const load = {
+    hasCapacity: ({ record }: KnownProbe): boolean => !busy.has(record.id),
+    added: () => undefined,
+    removed: () => undefined,
+    size: () => 0,
+  };
+  beforeEach(() => busy.clear());
+
+  it('has no result of a check that was started before, when it may have got a job', async () => {
+    const create = creatorWith(startTogether, { load });
+    const id = drawId();
+    await create({ ...request, probes }, undefined, undefined, id);
+    busy.add('fra-1');
+    const again = await create({ ...request, probes }, undefined, undefined, id);
+
+    expect(again).toMatchObject({ created: true, checkId: id });
+    expect((await bed.read(id)).results).toEqual({ 'fra-1': { result: 'pending' }, 'nyc-1': { result: 'pending' } });
+  });
+
+  it('gets no screenshot to take', async () => {
+    busy.add('fra-1');
+    const asked: string[][] = [];
+    const plan = (_params: unknown, known: readonly KnownProbe[]): NewScreenshot => {
+      asked.push(known.map(({ record }) => record.id));
+      return { state: 'given_up', probe: null, reason: dispatchFailure('capability_missing', 'None here.') };
+    };
+    const create = creatorWith(startTogether, { load, screenshots: { ...noScreenshots, plan } });
+    const checkType = { ...echo, screenshot: () => ({ url: 'http://h/' }) } as unknown as AnyCheckType;
+    await create({ ...request, checkType, probes });
+
+    expect(asked).toEqual([['nyc-1']]);
+  });
+});
+
 type StartOf = (redis: Redis, queues: JobQueues) => StartCheck;
 
 const startTogether: StartOf = (redis, queues) => createStartCheck(redis, queues, 60_000);
 
 /** Builds `Checks['create']` from stubs and the Redis of `bed`; starts no second core. */
-function creatorWith(startOf: StartOf, { clock = createRedisClock() } = {}): Checks['create'] {
+function creatorWith(
+  startOf: StartOf,
+  { clock = createRedisClock(), ...more }: Partial<CreateCheckDependencies> = {},
+): Checks['create'] {
   const redis = bed.core.rateLimitRedis;
   const queues = createJobQueues(redis, quiet);
   const directory = createProbeDirectory({
@@ -384,6 +427,7 @@ function creatorWith(startOf: StartOf, { clock = createRedisClock() } = {}): Che
     writes: takesWrites,
     queues,
     startCheck: startOf(redis, queues),
+    ...more,
   });
 }
 

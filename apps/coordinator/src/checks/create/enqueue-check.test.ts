@@ -8,7 +8,14 @@ import { quiet, until } from '../../../test/core-bed.ts';
 import { readCheck } from '../store/records/check-records.ts';
 import type { NewCheck } from '../store/records/new-check.ts';
 import { createJobQueues } from '../store/job-queues.ts';
-import { createStartCheck, NotGranted, startApart, type NewJob, type StartCheck } from './enqueue-check.ts';
+import {
+  createStartCheck,
+  NotGranted,
+  startApart,
+  type NewJob,
+  type StartCheck,
+  type Started,
+} from './enqueue-check.ts';
 
 const RETENTION_MS = 60_000;
 const ID = 'A'.repeat(22);
@@ -103,7 +110,7 @@ describe.each([
   it('reaches the other probes where the agent of one has broken its list of waiting jobs', async () => {
     await redis.sadd(queueKey('bad-1', 'wait'), 'broken');
 
-    const outcomes = await startOf()(checkOn('fra-1', 'bad-1', 'nyc-1'), jobsFor('fra-1', 'bad-1', 'nyc-1'));
+    const { jobs: outcomes } = await startOf()(checkOn('fra-1', 'bad-1', 'nyc-1'), jobsFor('fra-1', 'bad-1', 'nyc-1'));
 
     expectBroken(outcomes);
     expect(await waitingAt('fra-1', 'nyc-1')).toEqual([[ID], [ID]]);
@@ -125,7 +132,7 @@ describe('a key of BullMQ that agents do without and one has broken', () => {
     await redis.lpush(queueKey('bad-1', part), 'broken');
 
     const start = createStartCheck(redis, noQueues, RETENTION_MS);
-    const outcomes = await start(checkOn('fra-1', 'bad-1'), jobsFor('fra-1', 'bad-1'));
+    const { jobs: outcomes } = await start(checkOn('fra-1', 'bad-1'), jobsFor('fra-1', 'bad-1'));
 
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
     expect(await waitingAt('fra-1', 'bad-1')).toEqual([[ID], [ID]]);
@@ -135,7 +142,7 @@ describe('a key of BullMQ that agents do without and one has broken', () => {
     await redis.lpush(queueKey('bad-1', part), 'broken');
 
     const start = startApart(redis, createJobQueues(redis, quiet), RETENTION_MS);
-    const outcomes = await start(checkOn('fra-1', 'bad-1', 'nyc-1'), jobsFor('fra-1', 'bad-1', 'nyc-1'));
+    const { jobs: outcomes } = await start(checkOn('fra-1', 'bad-1', 'nyc-1'), jobsFor('fra-1', 'bad-1', 'nyc-1'));
 
     expectBroken(outcomes);
     expect(await waitingAt('fra-1', 'nyc-1')).toEqual([[ID], [ID]]);
@@ -227,7 +234,8 @@ it('is started command by command on a cluster, where one script cannot reach al
   const queues = createJobQueues(connection, quiet);
   const probes = Array.from({ length: 6 }, (_, index) => `probe-${index}`);
 
-  const outcomes = await createStartCheck(connection, queues, RETENTION_MS)(checkOn(...probes), jobsFor(...probes));
+  const start = createStartCheck(connection, queues, RETENTION_MS);
+  const { jobs: outcomes } = await start(checkOn(...probes), jobsFor(...probes));
 
   expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set(['fulfilled']));
   expect((await readCheck(connection, ID))!.probes).toEqual(probes);
@@ -245,7 +253,7 @@ const noQueues = {
 };
 
 /** Expects that only the second of three jobs was refused. */
-function expectBroken(outcomes: Awaited<ReturnType<StartCheck>>): void {
+function expectBroken(outcomes: Started['jobs']): void {
   expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   const { reason } = outcomes[1] as PromiseRejectedResult;
   expect(reason).toMatchObject({ name: 'ReplyError', message: expect.stringContaining('WRONGTYPE') });

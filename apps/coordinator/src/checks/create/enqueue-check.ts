@@ -20,16 +20,20 @@ export interface NewJob {
  * Writes a new check, then enqueues its jobs. Completion at the deadline depends on this order: if the coordinator dies
  * in between, expiry finds the deadline and the record.
  *
- * @returns the outcome of each job, in order, after all replies; a failure of one probe's queue affects its job only
+ * @returns after all replies; a failure of one probe's queue affects its job only
  * @throws ClockSteppedBack, not on a Cluster, if the time of creation is ahead of the clock of Redis by more than
  * `CLOCK_STEP_MS`; nothing was written
  * @throws NotGranted, not on a Cluster, if the grant of the check is missing; nothing was written
  * @throws if Redis fails a write or its reply is lost; parts of the check may have been written
  */
-export type StartCheck = (
-  check: NewCheck,
-  jobs: readonly NewJob[],
-) => Promise<readonly PromiseSettledResult<unknown>[]>;
+export type StartCheck = (check: NewCheck, jobs: readonly NewJob[]) => Promise<Started>;
+
+export interface Started {
+  /** False if the check was started before. */
+  readonly isNew: boolean;
+  /** The outcome of each job, in order. */
+  readonly jobs: readonly PromiseSettledResult<unknown>[];
+}
 
 /** The check needs a grant that the rate-limit script has not written; nothing was written. */
 export class NotGranted extends Error {
@@ -90,15 +94,15 @@ interface Start {
  * The keys of the queues are not declared, so the script works on single servers only.
  *
  * KEYS deadlines, check, results, screenshots. ARGV JSON of a `Start`. Returns '' or an error for each queue of each
- * job; an empty list if the check was started before; 'stepped' if the clock was stepped back; 'refused' if the grant
- * is missing.
+ * job; 'there' if the check was started before; 'stepped' if the clock was stepped back; 'refused' if the grant is
+ * missing.
  */
 export const startScript = defineScript(
   '',
   `
 ${recordLua}
 local start = cjson.decode(ARGV[1])
-if start.once and redis.call('EXISTS', KEYS[2]) == 1 then return {} end
+if start.once and redis.call('EXISTS', KEYS[2]) == 1 then return 'there' end
 local time = redis.call('TIME')
 if start.now - time[1] * 1000 - time[2] / 1000 > ${CLOCK_STEP_MS} then return 'stepped' end
 if start.grant and redis.call('DEL', start.grant) == 0 then return 'refused' end
@@ -148,14 +152,17 @@ function startTogether(redis: Redis, retentionMs: number): StartCheck {
     };
     const said = (await runScript(redis, startScript, keys, [JSON.stringify(start)])) as
       | readonly string[]
+      | 'there'
       | 'stepped'
       | 'refused';
     if (said === 'stepped') throw new ClockSteppedBack();
     if (said === 'refused') throw new NotGranted();
-    if (said.length === 0) return jobs.map(() => ({ status: 'fulfilled', value: undefined }));
-    return said.map((error) =>
-      error === '' ? { status: 'fulfilled', value: undefined } : { status: 'rejected', reason: replyError(error) },
+    const done = { status: 'fulfilled' as const, value: undefined };
+    if (said === 'there') return { isNew: false, jobs: jobs.map(() => done) };
+    const outcomes = said.map((error) =>
+      error === '' ? done : { status: 'rejected' as const, reason: replyError(error) },
     );
+    return { isNew: true, jobs: outcomes };
   };
 }
 
@@ -185,6 +192,7 @@ export function startApart(redis: Redis, queues: Pick<JobQueues, 'add'>, retenti
   return async (check, jobs) => {
     const isThere = check.once === true && (await redis.exists(redisKeys.check(check.id))) === 1;
     if (!isThere) await writeCheck(redis, check, retentionMs);
-    return Promise.allSettled(jobs.map(({ probe, id, job }) => queues.add(probe, job, id)));
+    const outcomes = await Promise.allSettled(jobs.map(({ probe, id, job }) => queues.add(probe, job, id)));
+    return { isNew: !isThere, jobs: outcomes };
   };
 }

@@ -112,7 +112,7 @@ async function start(
   const jobs = newJobs(id, online, jobOf, screenshot?.state === 'pending' ? { ...screenshot, deadlineAt } : undefined);
   const server = replicas.server();
   try {
-    const added = await startCheck(record, jobs);
+    const { isNew, jobs: added } = await startCheck(record, jobs);
     const refusals = added.flatMap((outcome, index) =>
       outcome.status === 'rejected' ? [{ ...jobs[index]!, error: outcome.reason as unknown }] : [],
     );
@@ -122,8 +122,9 @@ async function start(
     const failed = refusals
       .filter((refusal) => refusal.id === id)
       .map(({ probe }) => without(probe, 'internal_error', BROKEN_QUEUE, createdAt));
-    const absent = [...offline].map(([probe, why]) => without(probe, 'probe_offline', why, createdAt));
-    const full = busy.map((probe) => without(probe, 'probe_busy', FULL_QUEUE, createdAt));
+    // Those of a check that was started before may have got a job then.
+    const absent = (isNew ? [...offline] : []).map(([probe, why]) => without(probe, 'probe_offline', why, createdAt));
+    const full = (isNew ? busy : []).map((probe) => without(probe, 'probe_busy', FULL_QUEUE, createdAt));
     const settled = [...failed, ...absent, ...full];
     if (settled.length > 0) await settle(redis, id, settled, { retentionMs, deadlines });
     counters.probesOffline += absent.length;

@@ -42,15 +42,19 @@ describe('the trace of a check that is started', () => {
     const start: StartCheck = async (_check, placed) => {
       given.push(...placed);
       said.push('answered');
-      return [
-        { status: 'fulfilled', value: undefined },
-        { status: 'rejected', reason: Object.assign(new Error('WRONGTYPE'), { name: 'ReplyError' }) },
-      ];
+      const reason = Object.assign(new Error('WRONGTYPE'), { name: 'ReplyError' });
+      return {
+        isNew: true,
+        jobs: [
+          { status: 'fulfilled', value: undefined },
+          { status: 'rejected', reason },
+        ],
+      };
     };
 
-    const outcomes = await traceStart(start, tracing)(check, jobs);
+    const started = await traceStart(start, tracing)(check, jobs);
 
-    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+    expect(started.jobs.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
     expect(given).toEqual([
       { probe: 'fra-1', id, job: { ...job, traceparent: 'place 1' } },
       { probe: 'nyc-1', id, job: { ...job, traceparent: 'place 2' } },

@@ -10,12 +10,12 @@ export function traceStart(start: StartCheck, tracing: Tracing): StartCheck {
     const spans = jobs.map(({ probe, job }) => startJobSpan(tracing, probe, job));
     const fail = (index: number, error: unknown): void => spans[index]!.fail(errorName(error));
     try {
-      const outcomes = await start(
+      const started = await start(
         check,
         jobs.map((one, index) => ({ ...one, job: withSpan(one.job, spans[index]!) })),
       );
-      for (const [index, outcome] of outcomes.entries()) if (outcome.status === 'rejected') fail(index, outcome.reason);
-      return outcomes;
+      for (const [index, job] of started.jobs.entries()) if (job.status === 'rejected') fail(index, job.reason);
+      return started;
     } catch (error) {
       for (const index of spans.keys()) fail(index, error);
       throw error;
