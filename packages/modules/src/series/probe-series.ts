@@ -28,7 +28,7 @@ export interface ScrapeFacts {
   readonly isLiteral: boolean;
   /** Time since the scrape began, for a probe that has not ended. */
   readonly elapsedMs: number;
-  /** Probes whose result says nothing about the target, as the summary counts them: their resolver fails, for example. */
+  /** Probes whose result says nothing about the target, as the summary counts them: their resolver fails, or their clock is wrong. */
   readonly notMeasured?: ReadonlySet<string>;
   /** Hashes of the paths by probe, hexadecimal; of a traceroute only. */
   readonly pathHashes?: Readonly<Record<string, string>> | undefined;
@@ -45,7 +45,7 @@ export function probeSeries(module: Module, { probe, result, place }: ProbeRun, 
     facts.pathHashes?.[probe],
   );
   const isOld = result.result !== 'pending' && lacksRules(module, result);
-  const isUnmeasured = !success && facts.notMeasured?.has(probe) === true;
+  const isUnmeasured = facts.notMeasured?.has(probe) === true;
   const measured = result.result !== 'error' && (result.startedAt ?? null) !== null && !isOld && !isUnmeasured;
   const isSuccess = success && measured;
   const all = [

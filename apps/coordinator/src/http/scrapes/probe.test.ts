@@ -186,6 +186,20 @@ describe('GET /probe', () => {
     expect(text).not.toContain('probe_success');
   });
 
+  it('has vantage_probe_measured 0 for a probe whose clock made it accept a certificate that is out of date', async () => {
+    const { ask, stored } = await start();
+    const ended = { validFrom: '2025-01-01T00:00:00.000Z', validUntil: '2025-12-01T00:00:00.000Z' };
+    const accepted = { authorized: true, faults: [], chain: [ended] };
+    const answered = { ...common, result: 'success', resolvedIp: '127.0.0.1', statusCode: 200, httpVersion: '1.1' };
+    stored.set(CHECK_ID, check('http', { 'fra-1': answered, 'nyc-1': { ...answered, tls: accepted } }));
+
+    const seen = samples((await ask('/probe?target=https://a.example&module=http_2xx')).text);
+
+    expect(seen.get('vantage_probe_measured{probe="fra-1"}')).toBe('1');
+    expect(seen.get('vantage_probe_measured{probe="nyc-1"}')).toBe('0');
+    expect(seen.get('probe_success{probe="nyc-1"}')).toBe('0');
+  });
+
   const unavailable = async (): Promise<never> => {
     throw new StoreUnavailable('Redis does not answer');
   };
