@@ -38,7 +38,7 @@ describe('the message about a service', () => {
     [
       'another page',
       (_, response) => response.end('<h1>hello</h1>'),
-      /^(\S+) is not a Vantage service: its answer is no JSON\. Name another/,
+      /^\S+ answers, but not as a Vantage service\. Name another/,
     ],
     [
       'an error page',

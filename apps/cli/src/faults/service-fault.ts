@@ -1,4 +1,4 @@
-import { ProblemError } from '@vantage/client';
+import { ProblemError, UnusableResponse } from '@vantage/client';
 import { flagName } from '@vantage/command-line';
 import { isUntrustedIssuer, type AnyCheckType } from '@vantage/contract';
 import { checkTypes } from '@vantage/diagnostics/contract';
@@ -20,7 +20,7 @@ export function serviceFault(error: unknown, baseUrl: string, namesFlags = true)
     return namesFlags ? withFlags(refusal) : refusal;
   }
   if (!Error.isError(error)) return String(error);
-  if (error.name === 'SyntaxError') return `${baseUrl} is not a Vantage service: its answer is no JSON. ${ANOTHER}`;
+  if (error instanceof UnusableResponse) return `${baseUrl} answers, but not as a Vantage service. ${ANOTHER}`;
   // `fetch failed` hides its cause. A TypeError without a cause is a defect of this program.
   if (error.name !== 'TypeError' || error.cause === undefined) return error.message;
   return `${baseUrl} is unreachable: ${unreachable(error, baseUrl)}`;
