@@ -1,3 +1,5 @@
+import { saysNothing } from '@vantage/contract';
+
 /** Exit statuses of programs that run checks. */
 export const exitStatus = {
   success: 0,
@@ -29,20 +31,11 @@ export function statusOfResults(type: string, results: readonly MeasuredResult[]
   return measured.some(({ result }) => result === 'success') ? exitStatus.success : exitStatus.notMeasured;
 }
 
-/** Failures of name resolution that may be about the name, by its servers or signatures. */
-const mayBeOfName: ReadonlySet<string> = new Set([
-  'dns_nxdomain',
-  'dns_no_address',
-  'dns_servfail',
-  'dns_servers_silent',
-]);
-
 /**
- * False if the probe failed, or if the name was not resolved for a reason that lies neither in the target nor in the
- * name (`mayBeOfName`). A dns check measures the resolver, so failures of its resolution count.
+ * False if the probe failed, or if its resolver did and that is not about the name. A dns check measures the resolver,
+ * so failures of its resolution count.
  */
 function isMeasured(type: string, { result, error }: Measurement): boolean {
   if (result === 'error' || error?.source === 'probe') return false;
-  const isUnresolved = error?.phase === 'resolve' && error.source !== 'target' && !mayBeOfName.has(error.code);
-  return type === 'dns' || !isUnresolved;
+  return type === 'dns' || !saysNothing(error);
 }

@@ -31,6 +31,7 @@ export * from './request-schema.ts';
 export * from './resolution-time.ts';
 export * from './result.ts';
 export * from './result-schema.ts';
+export * from './says-nothing.ts';
 export * from './screenshot.ts';
 export * from './summary.ts';
 export * from './target.ts';

@@ -110,21 +110,27 @@ describe('the rows of the table', () => {
   });
 
   it('are no failures of the target where the probe or its resolver failed', () => {
-    const row = (id: string, result: string, code: string, source = 'target'): readonly [string, Result] => [
-      id,
-      { result, error: { code, source, phase: 'connect', message: 'No.' } },
-    ];
+    const row = (
+      id: string,
+      result: string,
+      code: string,
+      source = 'target',
+      phase = 'connect',
+    ): readonly [string, Result] => [id, { result, error: { code, source, phase, message: 'No.' } }];
     const rows = [
       row('a-1', 'timeout', 'probe_timeout', 'probe'),
       row('a-2', 'failure', 'dns_resolver_unreachable'),
       row('a-3', 'timeout', 'timed_out'),
       row('a-4', 'failure', 'connection_refused'),
       row('a-5', 'error', 'probe_offline', 'probe'),
+      row('a-6', 'failure', 'dns_refused', 'resolver', 'resolve'),
+      row('a-7', 'timeout', 'timed_out', 'resolver', 'resolve'),
     ];
 
-    expect(rows.map(([, result]) => toneOf(result))).toEqual(['mute', 'mute', 'warn', 'bad', 'mute']);
+    const tones = ['mute', 'mute', 'warn', 'bad', 'mute', 'mute', 'mute'];
+    expect(rows.map(([, result]) => toneOf(result))).toEqual(tones);
     const sorted = sortRows(rows, columnsOf('tcp'), { key: 'result', isDown: false });
-    expect(sorted.map(([id]) => id)).toEqual(['a-4', 'a-3', 'a-1', 'a-2', 'a-5']);
+    expect(sorted.map(([id]) => id)).toEqual(['a-4', 'a-3', 'a-1', 'a-2', 'a-5', 'a-6', 'a-7']);
     expect(groupRows(rows, 'country', 'tcp', {})).toMatchObject([{ failed: 2 }]);
   });
 

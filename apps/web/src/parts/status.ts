@@ -1,3 +1,5 @@
+import { saysNothing } from '@vantage/contract/says-nothing';
+
 import type { Tone } from './tone.tsx';
 
 /** Tone of a probe's status. */
@@ -16,7 +18,7 @@ const outcomeTones: Readonly<Record<string, Tone>> = {
 
 interface Rated {
   readonly result: string;
-  readonly error?: { readonly code: string; readonly source: string } | null;
+  readonly error?: { readonly code: string; readonly phase: string; readonly source: string } | null;
 }
 
 /**
@@ -24,7 +26,6 @@ interface Rated {
  * target.
  */
 export function toneOf({ result, error }: Rated): Tone {
-  const saysNothing = error?.source === 'probe' || error?.code.startsWith('dns_resolver_') === true;
   const isFailure = result === 'failure' || result === 'timeout';
-  return isFailure && saysNothing ? 'mute' : (outcomeTones[result] ?? 'mute');
+  return isFailure && saysNothing(error) ? 'mute' : (outcomeTones[result] ?? 'mute');
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import { isFinal, type Probes } from '@vantage/contract';
+import { isFinal, saysNothing, type Probes } from '@vantage/contract';
 
 import type { Links } from '../links.ts';
 import { html, type Html } from '../pages/html.ts';
@@ -84,16 +84,11 @@ function outcomeOf(result: Readonly<Record<string, unknown>>): { outcome: string
   if (!isFinal(result)) return { outcome: 'pending', tone: 'neutral', order: 3 };
   if (outcome === 'success') return { outcome, tone: 'good', order: 4 };
   if (outcome === 'error') return { outcome: 'not measured', tone: 'neutral', order: 2 };
-  const { code } = (result['error'] ?? {}) as { readonly code?: unknown };
+  const error = (result['error'] ?? {}) as { readonly code?: unknown };
+  const { code } = error;
   const words = typeof code === 'string' ? code.replaceAll('_', ' ') : outcome;
-  if (saysNothing(result)) return { outcome: words, tone: 'neutral', order: 2 };
+  if (saysNothing(error)) return { outcome: words, tone: 'neutral', order: 2 };
   return outcome === 'timeout' ? { outcome: words, tone: 'warn', order: 1 } : { outcome: words, tone: 'bad', order: 0 };
-}
-
-/** True if the probe or its resolver failed, which says nothing about the target. */
-function saysNothing(result: Readonly<Record<string, unknown>>): boolean {
-  const { code, source } = (result['error'] ?? {}) as { readonly code?: unknown; readonly source?: unknown };
-  return source === 'probe' || (typeof code === 'string' && code.startsWith('dns_resolver_'));
 }
 
 function linkOf(links: Links, { testId, createdAt }: NonNullable<ShownCheck['check']>): Html {

@@ -202,19 +202,20 @@ describe('the embed of a check', () => {
 
   it('has the rows of a table of the page: its order of outcomes and names, and its colours', async () => {
     const [success] = Object.values(mixed().results);
-    const withError = (result: string, code: string): object => ({
+    const withError = (result: string, code: string, phase = 'connect', source = 'target'): object => ({
       ...success,
       result,
       rt: null,
-      error: { code, phase: 'connect', source: code.startsWith('probe_') ? 'probe' : 'target', message: 'No.' },
+      error: { code, phase, source, message: 'No.' },
     });
     const results = {
       'r-10': withError('timeout', 'timed_out'),
-      'r-9': withError('timeout', 'probe_timeout'),
-      'r-2': withError('error', 'probe_offline'),
+      'r-9': withError('timeout', 'probe_timeout', 'dispatch', 'probe'),
+      'r-2': withError('error', 'probe_offline', 'dispatch', 'probe'),
       'r-11': success,
       'r-3': withError('failure', 'connection_refused'),
       'r-4': withError('failure', 'dns_resolver_unreachable'),
+      'r-5': withError('failure', 'dns_refused', 'resolve', 'resolver'),
     };
     const { ask } = await start({ ...mixed(), results } as Check);
 
@@ -226,6 +227,7 @@ describe('the embed of a check', () => {
       ['r-10', 'warn', 'timed out'],
       ['r-2', 'neutral', 'not measured'],
       ['r-4', 'neutral', 'dns resolver unreachable'],
+      ['r-5', 'neutral', 'dns refused'],
       ['r-9', 'neutral', 'probe timeout'],
       ['r-11', 'good', 'success'],
     ]);
