@@ -27,18 +27,21 @@ export function isDated(code: string): boolean {
   return code === 'tls_expired' || code === 'tls_not_yet_valid';
 }
 
-/** True if a wrong clock is the reason for the failure, or for a certificate that the probe accepted. */
+/**
+ * True if a wrong clock is the reason for the failure, or for the success. Other failures, such as the status 503, do
+ * not depend on it.
+ */
 export function isMisjudged(result: Http): boolean {
   const { error } = result;
-  const isDatedFailure = error !== null && error !== undefined && isDated(error.code);
-  return isDatedFailure ? hasWrongClock(result) : acceptsByClock(result);
+  if (error === null || error === undefined) return acceptsByClock(result);
+  return isDated(error.code) && hasWrongClock(result);
 }
 
 /** A certificate may expire during a check, so that only a clock that is wrong by more than this shows. */
 const MARGIN_MS = 3_600_000;
 
 /** True if the probe accepted a certificate of the server that is out of date at `finishedAt`. */
-function acceptsByClock({ tls, finishedAt }: Http): boolean {
+export function acceptsByClock({ tls, finishedAt }: Http): boolean {
   if (tls?.authorized !== true) return false;
   const { validFrom, validUntil } = tls.chain[0] ?? {};
   const [from, until, now] = [validFrom, validUntil, finishedAt].map((time) => Date.parse(time ?? '')) as [

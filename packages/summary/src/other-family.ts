@@ -66,7 +66,7 @@ function findingsOf(
   if (type === 'ping') return findPing(ofType<'ping'>(own.filter(isMeasured)));
   if (type === 'http') {
     const measured = ofType<'http'>(own.filter(isMeasured));
-    return [...findCertificates(measured), ...findTls(measured), ...slowness(measured)];
+    return [...findCertificates(measured, ofType<'http'>(own)), ...findTls(measured), ...slowness(measured)];
   }
   if (type !== 'traceroute') return [];
   const traces = tracesOf(ofType<'traceroute'>(own.filter((one) => isMeasured(one) || isTooLarge(one.result))));

@@ -74,7 +74,10 @@ function reasonOfAny(probeResult: ProbeResult): string {
       Pick<SparseResultOf<'traceroute'>, 'sourcePort'> &
       Pick<SparseResultOf<'ping'>, 'ttl' | 'size'>;
   const code = error?.code;
-  if (isMisjudged(probeResult.result)) return 'the clock of the probe is wrong';
+  if (isMisjudged(probeResult.result))
+    return code === undefined
+      ? 'the probe accepts a certificate that is out of date by the clock of the service'
+      : 'the clock of the probe is wrong';
   const dns = dnsReason(probeResult.result);
   if (dns !== undefined) return dns;
   if (code === undefined || !Object.hasOwn(failureCodes, code)) return phrases.timed_out;

@@ -156,10 +156,10 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
     `http, each request of redirects: \`timings.tls\` above ${t.tls.connects} × \`timings.connect\` + ${t.tls.plusMs} ms. Warning if many probes see it.`,
   ),
   certificate_expired: degrading(
-    ['critical'],
-    'http: `tls_expired`, as the failure, as `authorizationError` or anywhere in `tls.faults`. So are the next ones.',
+    ['critical', 'warning'],
+    'http: `tls_expired`, as the failure, as `authorizationError` or anywhere in `tls.faults`. So are the next ones. Warning if only the clock of the service says so, by an hour or more, and no probe refuses the certificate.',
   ),
-  certificate_not_yet_valid: degrading(['critical'], 'http: `tls_not_yet_valid`.'),
+  certificate_not_yet_valid: degrading(['critical', 'warning'], 'http: `tls_not_yet_valid`. Warning as above.'),
   certificate_expires_soon: rule(
     ['warning', 'info'],
     `http: \`tls.daysLeft\` from 0 to ${t.certificateDaysLeft}. Info if 1/${t.certificateShareLeft} or more of the life of a certificate is left that is valid for less than ${t.certificateDaysLeft * t.certificateShareLeft} days in all: such ones are renewed late. Or \`tls.issuerEnds.daysLeft\` from 0 to ${t.certificateDaysLeft}: a certificate above it ends first.`,
@@ -359,6 +359,6 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   probes_faulty: rule(
     ['warning', 'info'],
-    'Every other result `error`, and every failure whose source is the probe; http: `tls_expired` or `tls_not_yet_valid` of certificates that are valid at `finishedAt`, by the clock of the service: that of the probe is wrong.',
+    'Every other result `error`, and every failure whose source is the probe; http: `tls_expired` or `tls_not_yet_valid` of certificates that are valid at `finishedAt`, by the clock of the service: that of the probe is wrong. Also a `success` with a certificate that is out of date by an hour or more.',
   ),
 };

@@ -134,7 +134,7 @@ function findingsOfType(
     case 'http':
       return [
         ...findHttp(ofType<'http'>(measured)),
-        ...findCertificates(ofType<'http'>(measured)),
+        ...findCertificates(ofType<'http'>(measured), ofType<'http'>(probeResults)),
         ...findTls(ofType<'http'>(measured)),
       ];
     case 'tcp':

@@ -823,6 +823,38 @@ describe('an http check', () => {
     expect(lines(others).some((line) => line.startsWith('certificate_fails_on_some'))).toBe(verdict === 'up');
   });
 
+  it.each([
+    ['a status', 503, undefined, 'down'],
+    ['a status', 404, undefined, 'degraded'],
+    ['silence after the handshake', 200, 'timed_out', 'down'],
+  ] as const)('counts %s (%d) of a probe with a wrong clock', (_what, status, code, verdict) => {
+    const outOfDate = { ...tls('01'), chain: dated('2025-09-01T00:00:00.000Z', '2025-12-31T21:00:00.000Z') };
+    const measured =
+      code === undefined ? http(status, { tls: outOfDate }) : bad(code, { tls: outOfDate }, { phase: 'request' });
+    const summary = summaryOf('http', { 'fra-1': measured });
+
+    expect(summary.verdict).toBe(verdict);
+    expect(lines(summary)).toContain('certificate_expired warning: fra-1');
+  });
+
+  it.each([
+    ['certificate_expired', dated('2025-09-01T00:00:00.000Z', '2025-12-31T21:00:00.000Z'), 'ended at 2025-12-31T21'],
+    [
+      'certificate_not_yet_valid',
+      dated('2026-01-01T02:00:00.000Z', '2026-03-01T00:00:00.000Z'),
+      'begins at 2026-01-01T02',
+    ],
+  ] as const)('says %s by the clock of the service, which may be wrong', (code, chain, said) => {
+    const summary = summaryOf('http', each('ber-1 fra-1', http(200, { tls: { ...tls('01'), chain } })));
+
+    expect(summary.verdict).toBe('unknown');
+    expect(lines(summary)).toEqual([`${code} warning: ber-1 fra-1`, 'probes_faulty warning: ber-1 fra-1']);
+    expect(textOf(summary, code)).toContain(
+      `By the clock of the service the certificate that 2 probes (ber-1 and fra-1) accepted ${said}:00:00.000Z. No probe`,
+    );
+    expect(textOf(summary, code)).toMatch(/or the clock of the service is\.$/);
+  });
+
   it('does not say that TLS failed, or a certificate was refused, where the client allowed any', () => {
     const allowed = http(200, { tls: tls('99', { authorized: false, authorizationError: 'tls_unknown_issuer' }) });
     const summary = summaryOf('http', { 'fra-1': allowed, 'ber-1': http(200) });
@@ -1311,3 +1343,8 @@ describe('an info check', () => {
     expect(own(summaryOf('info', results))).toEqual(expected);
   });
 });
+
+/** The certificates of `tls` with these dates. */
+function dated(validFrom: string, validUntil: string) {
+  return tls('01').chain.map((certificate) => ({ ...certificate, validFrom, validUntil }));
+}

@@ -11,6 +11,7 @@ import { findDifferentCertificates, leafOf } from './certificate-difference.ts';
 import { findExpiry } from './certificate-expiry.ts';
 import { findFailsOnSome } from './fails-on-some.ts';
 import { isFault, isRefused, ofCode } from './fault-codes.ts';
+import { findOutOfDate } from './out-of-date.ts';
 import { insideSentence, countOf, listed, shown, tally, unique } from '../../words.ts';
 
 type HttpResult = ProbeResult<SparseResultOf<'http'>>;
@@ -22,15 +23,21 @@ export function groupCertificates(probeResults: readonly HttpResult[]): readonly
   });
 }
 
-export function findCertificates(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
+/** @param probeResults those that count as measured */
+export function findCertificates(
+  probeResults: readonly HttpResult[],
+  all: readonly HttpResult[],
+): readonly FindingDraft[] {
   const faulty = probeResults.filter((probeResult) => faultsOf(probeResult).length > 0);
   const accepted = probeResults.filter(({ result }) => result.tls?.authorized === true);
   // A client rejected after a completed handshake, as in TLS 1.3 for lack of a client certificate, belongs to neither
   // group.
   const refused = faulty.filter((probeResult) => !accepted.includes(probeResult));
   const served = accepted.filter((probeResult) => !faulty.includes(probeResult));
+  const told = faults(faulty, probeResults);
   return [
-    ...faults(faulty, probeResults),
+    ...told,
+    ...findOutOfDate(all).filter(({ code }) => !told.some((finding) => finding.code === code)),
     ...findFailsOnSome(refused, served),
     ...findExpiry(probeResults.filter((one) => faultOf(one) !== 'tls_expired')),
     ...findDifferentCertificates(probeResults),
