@@ -11,6 +11,8 @@ export interface AcceptedRequest {
   readonly locations?: readonly string[] | undefined;
   /** Locations that the caller left out of `locations` because they name nothing known; they are reported as empty. */
   readonly unknownLocations?: readonly string[] | undefined;
+  /** Some of `probes`, of which one that is online must have capacity; by default any. */
+  readonly needed?: readonly string[] | undefined;
   readonly limit: number;
   /** Two probes that measure each other, instead of a host. */
   readonly between?: readonly [string, string] | undefined;
@@ -65,7 +67,8 @@ export interface Checks {
    * @param id given if another coordinator may have started the same check; it is started once only
    * @param first digest of client and `Idempotency-Key`, which names the idempotency record
    * @throws StoreUnavailable if Redis does not accept the check
-   * @throws QueuesFull if none of the selected probes that are online has capacity and others cannot take their place
+   * @throws QueuesFull if none of the selected probes that are online, or none of `needed`, has capacity and others
+   * cannot take their place
    */
   readonly create: (
     request: AcceptedRequest,

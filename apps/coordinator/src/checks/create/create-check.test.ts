@@ -23,7 +23,7 @@ import { createCounters } from '../store/counters.ts';
 import type { NewScreenshot } from '../store/records/new-check.ts';
 import { dispatchFailure } from '../store/synthetic-results.ts';
 import { createChecks, type CreateCheckDependencies } from './create-check.ts';
-import { drawId } from './draw-id.ts';
+import { deriveId, drawId } from './draw-id.ts';
 import { createDeadlines } from '../store/deadlines.ts';
 import { createProbeCapacity } from './probe-capacity.ts';
 import { createJobQueues, type JobQueues } from '../store/job-queues.ts';
@@ -53,6 +53,14 @@ describe('the id of a check', () => {
 
     expect(ids.filter((id) => !/^[\w][\w-]{21}$/.test(id))).toEqual([]);
     expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('may be derived from a text', () => {
+    const ids = Array.from({ length: 500 }, (_, index) => deriveId(`text ${index}`));
+
+    expect(ids.filter((id) => !/^[\w][\w-]{21}$/.test(id))).toEqual([]);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(deriveId('text 7')).toBe(ids[7]);
   });
 });
 
@@ -373,6 +381,18 @@ describe('a named probe without capacity', () => {
 
     expect(again).toMatchObject({ created: true, checkId: id });
     expect((await bed.read(id)).results).toEqual({ 'fra-1': { result: 'pending' }, 'nyc-1': { result: 'pending' } });
+  });
+
+  it('makes for a refusal if it is needed, or the one that is needed is offline', async () => {
+    const create = creatorWith(startTogether, { load });
+    busy.add('fra-1');
+
+    expect(await create({ ...request, probes, needed: ['nyc-1'] })).toMatchObject({ created: true, withoutJob: 1 });
+    const full = { name: 'QueuesFull' };
+    await expect(create({ ...request, probes, needed: ['fra-1'] })).rejects.toMatchObject(full);
+    busy.clear();
+    const ofOffline = { probes: ['nyc-1', 'off-1'], needed: ['off-1'] };
+    await expect(create({ ...request, ...ofOffline })).rejects.toMatchObject(full);
   });
 
   it('gets no screenshot to take', async () => {

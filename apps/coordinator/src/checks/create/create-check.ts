@@ -136,14 +136,15 @@ interface WithCapacity {
 }
 
 /**
- * Selects among probes with capacity. Probes that the client named are all selected, if one of them has capacity.
+ * Selects among probes with capacity. Probes that the client named are all selected, if one of them, or of those that
+ * are `needed`, has capacity.
  *
  * @throws QueuesFull if no probe has capacity
  */
 function selectWithCapacity(
   { load, counters, selector }: WithSelector,
   known: readonly KnownProbe[],
-  { checkType: { type }, limit, probes, locations, steadyBy }: AcceptedRequest,
+  { checkType: { type }, limit, probes, needed, locations, steadyBy }: AcceptedRequest,
 ): WithCapacity {
   // Equally good probes are ordered at random for each check, to spread the load. With `steadyBy`, a hash of that text
   // orders them and their load does not count, so that equal texts give the same order.
@@ -154,8 +155,11 @@ function selectWithCapacity(
   if (!selection.selected) return { selection, busy: [] };
   const online = selector.find(known, selection.probes).filter(({ record }) => !selection.offline.has(record.id));
   const busy = online.filter((probe) => !load.hasCapacity(probe, type)).map(({ record }) => record.id);
-  if (busy.length === 0) return { selection, busy };
-  if (probes !== undefined && busy.length < online.length) return { selection, busy };
+  if (busy.length === 0 && needed === undefined) return { selection, busy };
+  const isNeeded = ({ record: { id } }: KnownProbe): boolean => needed === undefined || needed.includes(id);
+  if (probes !== undefined && online.some((probe) => isNeeded(probe) && !busy.includes(probe.record.id))) {
+    return { selection, busy };
+  }
   if (probes === undefined) {
     const others = selector.select(known, { ...asked, isEligible: (probe) => load.hasCapacity(probe, type) });
     if (others.selected) return { selection: others, busy: [] };

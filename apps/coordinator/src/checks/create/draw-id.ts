@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto';
+import { createHash, randomFillSync } from 'node:crypto';
 
 const ID_BYTES = 16;
 /** Random bytes for many ids at once: each call of the system's generator is expensive. */
@@ -9,6 +9,12 @@ let usedTo = drawn.length;
 export function drawId(): string {
   const id = drawText();
   return id.startsWith('-') ? drawId() : id;
+}
+
+/** The id of a check that several coordinators may start: the same for the same text. */
+export function deriveId(text: string): string {
+  const id = createHash('sha256').update(text).digest().subarray(0, ID_BYTES).toString('base64url');
+  return id.startsWith('-') ? deriveId(`${text}\n`) : id;
 }
 
 function drawText(): string {

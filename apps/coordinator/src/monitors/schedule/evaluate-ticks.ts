@@ -3,6 +3,7 @@ import type { ProbeFacts } from '@vantage/summary';
 import type { Redis } from 'ioredis';
 
 import type { Checks } from '../../checks/checks.ts';
+import { deriveId } from '../../checks/create/draw-id.ts';
 import type { RedisClock } from '../../redis/clock.ts';
 import { isStoreFault, onStore } from '../../redis/store.ts';
 import { CheckEvicted } from '../../redis/store-errors.ts';
@@ -97,8 +98,9 @@ async function evaluateNext(dependencies: EvaluationDependencies, name: string):
   const nowMs = await clock.now(redis);
   const change = events.find(({ kind }) => kind === 'state');
   const turned = change?.to === 'bad' && reading.valid;
-  // Started before the change is written, which names it. If another coordinator writes the change, it is of no use.
-  const traceId = turned ? await startTrace(dependencies, reading.definition, state, stored.allow) : null;
+  // Started before the change is written, which names it. If another coordinator writes the change, it names the same.
+  const idOfTrace = deriveId(`trace ${name} ${next.open}`);
+  const traceId = turned ? await startTrace(dependencies, reading.definition, state, stored.allow, idOfTrace) : null;
   const facts = { monitor: name, checkId: run.checkId, tracerouteId: traceId };
   const described = events.map((event) => describeEvent(event, state, facts));
   const paths = await pathsOfTick(dependencies, check, before, reading, { ...facts, ...state });

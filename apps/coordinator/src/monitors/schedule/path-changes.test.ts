@@ -5,6 +5,7 @@ import { Redis } from 'ioredis';
 
 import { quiet, until } from '../../../test/core-bed.ts';
 import { balancedResult, TRACED_TARGET, tracedResult } from '../../../test/traced-result.ts';
+import { drawId } from '../../checks/create/draw-id.ts';
 import { createRedisClock } from '../../redis/clock.ts';
 import type { DefinitionReading } from '../definition.ts';
 import { createEvaluations, type EvaluationDependencies } from './evaluate-ticks.ts';
@@ -85,7 +86,7 @@ const coordinator = (more: Partial<EvaluationDependencies> = {}): ReturnType<typ
     readStored: () => ({ valid: true, definition }) as unknown as DefinitionReading,
     factsOfProbes: async () => new Map(),
     readDefinition: () => ({ valid: true, definition }) as unknown as DefinitionReading,
-    drawId: () => 'qPUXvL1sQx2rGJm0Zf7N4w',
+    drawId,
     onTask: () => undefined,
     stopping: new AbortController().signal,
     log: quiet,
@@ -174,6 +175,31 @@ describe('a change of the path', () => {
     expect(kept).toHaveLength(PATH_CHANGES_KEPT);
     expect(kept.map(({ tick }) => tick)).toEqual(kept.map((_, index) => all + 1 - index));
   });
+});
+
+it('is given one traceroute by two coordinators that evaluate the turn to bad', async () => {
+  const failure = { phase: 'connect', code: 'connection_refused', message: 'Refused.' };
+  resultAt = () => ({ ...tracedResult(routes[0], true), result: 'failure', error: failure });
+  const ids: (string | undefined)[] = [];
+  const { promise: stall, resolve: goOn } = Promise.withResolvers<void>();
+  const create: EvaluationDependencies['create'] = async ({ needed }, _admit, _client, id = 'drawn') => {
+    ids.push(id);
+    expect(needed).toEqual([PROBE]);
+    if (ids.length === 1) await stall;
+    return { created: true, checkId: id, probes: [PROBE], withoutJob: 0 };
+  };
+  const [stalled, other] = [coordinator({ create }), coordinator({ create })];
+  for (const tick of [1, 2]) await open(tick);
+
+  stalled.follow('path');
+  await until(() => ids.length === 1);
+  other.follow('path');
+  await other.settled();
+  goOn();
+  await stalled.settled();
+
+  expect(ids).toEqual([expect.stringMatching(/^[\w-]{22}$/), ids[0]]);
+  expect(await readMonitor(redis, 'path')).toMatchObject({ state: { state: 'bad', traceId: ids[0] } });
 });
 
 describe('a coordinator for which the definition is not valid', () => {

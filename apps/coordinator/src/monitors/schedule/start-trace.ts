@@ -14,6 +14,7 @@ export interface TraceDependencies {
  * Starts the traceroute that follows a change to bad. Never rejects, because the change must be written and sent
  * without it too.
  *
+ * @param id the same if another coordinator evaluates the tick too, so that there is one traceroute
  * @returns its id; null if the target cannot be traced, or the traceroute could not be started
  */
 export async function startTrace(
@@ -21,13 +22,16 @@ export async function startTrace(
   definition: MonitorDefinition,
   state: MonitorState,
   allow: StoredMonitor['allow'],
+  id: string,
 ): Promise<string | null> {
-  const probes = probesToTrace(state);
-  const request = probes.length === 0 ? undefined : readTrace(readDefinition, definition, probes, allow);
+  const { failing, working } = probesToTrace(state);
+  const probes = [...failing, ...working];
+  const request = failing.length === 0 ? undefined : readTrace(readDefinition, definition, probes, allow);
   if (request?.valid !== true) return null;
   const monitor = definition.name;
   try {
-    const creation = await create(request.definition.accepted, undefined, 'monitors');
+    // Without a failing probe there is nothing to compare.
+    const creation = await create({ ...request.definition.accepted, needed: failing }, undefined, 'monitors', id);
     if (creation.created) return creation.checkId;
     log.warn({ monitor, reason: creation.reason }, 'traceroute of a monitor was not started');
   } catch (error) {

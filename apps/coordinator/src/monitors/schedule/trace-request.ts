@@ -8,8 +8,11 @@ const MOST_WORKING = 3;
 const QUERIES = 10;
 
 /** The probes of the traceroute that follows a change to bad: failing ones, and working ones to compare with. */
-export function probesToTrace(state: MonitorState): readonly string[] {
-  return [...probesIn(state, 'failing').slice(0, MOST_FAILING), ...probesIn(state, 'ok').slice(0, MOST_WORKING)];
+export function probesToTrace(state: MonitorState): Readonly<Record<'failing' | 'working', readonly string[]>> {
+  return {
+    failing: probesIn(state, 'failing').slice(0, MOST_FAILING),
+    working: probesIn(state, 'ok').slice(0, MOST_WORKING),
+  };
 }
 
 /**
