@@ -20,3 +20,26 @@ export function unsentFailure(thrown: unknown, phase: FailurePhase = 'request'):
   const message = ofProbe[failure.code];
   return message === undefined ? failure : { ...failure, source: 'probe', message };
 }
+
+/** A packet that did not leave the probe. */
+export interface Unsent {
+  readonly atMs: number;
+  readonly failure: Failure;
+}
+
+/**
+ * Longest silence before the kernel notices that a next hop does not answer: it trusts one that answered for up to 45 s,
+ * waits for 5 s, and asks it for 3 s (Linux, `base_reachable_time`, `delay_first_probe_time`).
+ */
+const UNNOTICED_MS = 55_000;
+/** Longest silence after a packet that did not leave the probe, or before one that rules of the probe forbid. */
+const NEAR_MS = 1_000;
+
+/** True if the silence after a packet sent at this time may be due to the probe, because others did not leave it. */
+export function isExplained(sentAtMs: number, unsent: readonly Unsent[]): boolean {
+  return unsent.some(({ atMs, failure: { code } }) => {
+    const isUnreachable = code === 'host_unreachable' || code === 'network_unreachable';
+    const beforeMs = atMs - sentAtMs;
+    return beforeMs >= -NEAR_MS && beforeMs <= (isUnreachable ? UNNOTICED_MS : NEAR_MS);
+  });
+}

@@ -1,20 +1,28 @@
+import type { Failure } from '@vantage/contract';
+
+import { isExplained, type Unsent } from '../../sockets/unsent.ts';
 import type { Exchange, SentPacket } from './sent-packets.ts';
 
 /**
- * Leaves out the packets without a reply between answered ones, if one of them did not leave the probe: silence before it
- * may be due to its link, too.
+ * Leaves out the packets without a reply between answered ones that did not leave the probe, or whose silence that
+ * explains: packets before may be lost on its link, too.
+ *
+ * @param whyUnsent returns why a packet did not leave the probe; null if it did
  */
 export function leaveOutUnsent(
   { packets }: Pick<Exchange, 'packets'>,
-  isUnsent: (packet: SentPacket) => boolean,
+  whyUnsent: (packet: SentPacket) => Failure | null,
 ): void {
   let silent: SentPacket[] = [];
+  let unsent: Unsent[] = [];
   for (const packet of packets) {
-    if (packet.replies.length === 0 && (packet.icmp === null || isUnsent(packet))) {
+    const failure = packet.replies.length === 0 ? whyUnsent(packet) : null;
+    if (failure !== null) unsent.push({ atMs: packet.awaitedMs, failure });
+    if (failure !== null || (packet.replies.length === 0 && packet.icmp === null)) {
       silent.push(packet);
       continue;
     }
-    if (silent.some(isUnsent)) for (const one of silent) one.isUnsent = true;
-    silent = [];
+    for (const one of silent) if (isExplained(one.awaitedMs, unsent)) one.isUnsent = true;
+    [silent, unsent] = [[], []];
   }
 }

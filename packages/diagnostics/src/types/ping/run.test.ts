@@ -528,6 +528,22 @@ describe('ping', () => {
     expect(outcome.packets?.map(({ seq }) => seq)).toEqual([1, 4, 5, 6]);
   });
 
+  it.each([
+    ['up to 55 s before and 1 s after a next hop that does not answer', 1, 9, 11],
+    ['up to 1 s before and after a packet that its firewall refuses', 13, 3, 2],
+  ])('leaves out silence %s', async (_what, code, packetsLeftOut, first) => {
+    const { outcome } = await pingOver(
+      (sent, number) => {
+        if (number === 1 || number === 16) return [reply(sent, 3)];
+        return number === 9 ? [refusal(sent, 3, code, FAKE_SOURCES[4])] : [];
+      },
+      { count: 16, interval: 700 },
+    );
+
+    expect(outcome).toMatchObject({ result: 'success', packetsLeftOut, pingCompleted: 2 });
+    expect(outcome.packets?.[1]?.seq).toBe(first);
+  });
+
   it('is a success with loss where a router refuses some packets', async () => {
     const { outcome } = await pingOver((sent, number) =>
       number === 1 ? [reply(sent, 3)] : [refusal(sent, 3, 1, '192.0.2.254')],
@@ -876,7 +892,7 @@ describe('ping', () => {
     };
     const outcome = await virtualPing(
       { packets: fake, signal: stop.signal, emitPartial },
-      { count: 16, interval: 1_000 },
+      { count: 16, interval: 700 },
     );
 
     expect(outcome).toMatchObject({ result: 'success', pingCount: 1 });

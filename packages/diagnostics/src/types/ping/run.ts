@@ -56,7 +56,7 @@ export async function runPing(params: ParamsOf<Ping>, context: DiagnosticContext
   };
   try {
     const state = await exchange(opened.socket, plan, context.signal, onChange);
-    leaveOutUnsent(state, (packet) => isUnsent(packet, target, context));
+    leaveOutUnsent(state, (packet) => whyUnsent(packet, target, context));
     const ordinary = await pingOrdinarily(opened.socket, plan, state, options, context);
     return outcome(state, target, { ...pingFields(state, target, options, context), ...ordinary }, context);
   } finally {
@@ -174,9 +174,9 @@ function unsentFailure({ packets }: Exchange, target: Target, context: Diagnosti
   return failures.find(({ source }) => source === 'probe') ?? null;
 }
 
-/** True if the probe's own kernel says that the packet did not leave it. */
-function isUnsent(packet: SentPacket, target: Target, context: DiagnosticContext<Ping>): boolean {
-  return failuresOf([packet], target, context).some(({ source }) => source === 'probe');
+/** Why a packet did not leave the probe, as its own kernel says; null if it does not. */
+function whyUnsent(packet: SentPacket, target: Target, context: DiagnosticContext<Ping>): Failure | null {
+  return failuresOf([packet], target, context).find(({ source }) => source === 'probe') ?? null;
 }
 
 /** The most frequent ICMP error; of equally frequent ones, that for the earliest packet. Null without any. */

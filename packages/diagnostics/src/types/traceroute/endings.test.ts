@@ -16,6 +16,7 @@ import {
 } from '../../../test/trace-network.ts';
 import { inVirtualTime } from '@vantage/test-support/virtual-time';
 import type { traceroute } from './contract.ts';
+import { FULL_TTL } from './result-fields.ts';
 import { runTraceroute } from './run.ts';
 
 /** TTL of the echo requests of the path MTU search. */
@@ -145,6 +146,18 @@ describe('a trace that its limit ends', () => {
     expect(outcome.hops?.map(({ ip }) => ip)).toEqual([1, 2, 3].map(router));
     expect(outcome.flows).toMatchObject([{ reached: true, stopReason: 'hop_limit' }]);
     expect(ofTrace(fake).map(({ ttl }) => ttl)).toEqual([1, 2, 3, 1, 2, 3, 1, 2, 3, 255]);
+  });
+
+  it('is a timeout where the target is silent and only the last packet did not leave the probe', async () => {
+    let full = 0;
+    const { outcome } = await traceOver((sent) => {
+      if (sent.ttl === FULL_TTL) full += 1;
+      if (full === 6) throw Object.assign(new Error('no'), { code: 'EPERM' });
+      return sent.ttl < 9 ? [expired(sent, router(sent.ttl))] : [];
+    });
+
+    expect(full).toBe(6);
+    expect(outcome).toMatchObject({ result: 'timeout', error: { code: 'timed_out' } });
   });
 
   it('is a timeout where the target is silent, and blames no hop', async () => {

@@ -112,6 +112,23 @@ describe('rounds of a traceroute', () => {
     expect(outcome.hops?.map(({ ip }) => ip)).toEqual([router(1), router(2), TARGET]);
   });
 
+  it('have a target that fell silent if only the last packet did not leave the probe', async () => {
+    const forbidden = Object.assign(new Error('no'), { code: 'EPERM' });
+    let toTarget = 0;
+    const { outcome } = await traceOver(
+      path(3, (sent) => {
+        if (sent.ttl < 3 || sent.packet.length >= 200) return undefined;
+        if (sent.ttl === 3) toTarget += 1;
+        if (toTarget === 12) throw forbidden;
+        return toTarget > 4 ? [] : undefined;
+      }),
+      { rounds: 12 },
+    );
+
+    expect(outcome).toMatchObject({ result: 'success', error: null, reached: true });
+    expect(outcome.hops?.[2]?.stats?.loss).toBeGreaterThan(0.3);
+  });
+
   it('are no error of a probe whose next hop answers again', async () => {
     let full = 0;
     const { outcome } = await traceOver(

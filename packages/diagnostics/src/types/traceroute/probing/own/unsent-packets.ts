@@ -3,28 +3,46 @@ import { isIPv6 } from 'node:net';
 import type { Failure } from '@vantage/contract';
 
 import { icmpFailure, isOfProbe } from '../../../../sockets/icmp/icmp-failure.ts';
+import { isExplained, type Unsent } from '../../../../sockets/unsent.ts';
 import type { Asked } from '../answer-kind.ts';
 import type { Trace } from '../trace-state.ts';
-import type { TracePacket } from '../trace.ts';
+import { isFull, type TracePacket } from '../trace.ts';
+
+/** Packets to the target without an answer, from which on it counts as silent although later ones did not leave the probe. */
+const ENOUGH = 3;
 
 /**
- * Leaves out the unanswered packets in a row of which one did not leave the probe, since silence before it may be due to
- * its link, too. If no answer came after them, the trace ends as an error of the probe.
+ * Leaves out the unanswered packets in a row that did not leave the probe, or whose silence that explains: packets before
+ * may be lost on its link, too. If no answer came after them, the trace ends as an error of the probe, unless enough
+ * others show that the target is silent.
  */
 export function noteUnsent(trace: Trace, asked: Asked): void {
   let silent: TracePacket[] = [];
-  let failure: Failure | null = null;
+  let unsent: Unsent[] = [];
+  const leaveOut = (): void => {
+    const explained = silent.filter(({ awaitedMs }) => isExplained(awaitedMs, unsent));
+    for (const one of explained) [one.isLeftOut, one.isUnsent] = [true, true];
+    [silent, unsent] = [[], []];
+  };
   for (const packet of trace.packets) {
-    const unsent = whyUnsent(packet, asked);
-    failure = unsent ?? failure;
-    if (packet.answer === null || unsent !== null) {
-      silent.push(packet);
-      continue;
-    }
-    if (failure !== null) for (const one of silent) [one.isLeftOut, one.isUnsent] = [true, true];
-    [silent, failure] = [[], null];
+    const failure = whyUnsent(packet, asked);
+    if (failure !== null) unsent.push({ atMs: packet.awaitedMs, failure });
+    if (failure !== null || packet.answer === null) silent.push(packet);
+    else leaveOut();
   }
-  trace.failure ??= failure;
+  const proof = silentToTarget(trace).filter(({ awaitedMs }) => !isExplained(awaitedMs, unsent));
+  if (proof.length >= ENOUGH) leaveOut();
+  else trace.failure ??= unsent.at(-1)?.failure ?? null;
+}
+
+/** Packets given up after the last answer of the target whose TTL suffices to reach it. */
+function silentToTarget({ packets, views }: Trace): readonly TracePacket[] {
+  const lastAnswered = packets.findLastIndex(({ answer }) => answer?.kind === 'target');
+  return packets.slice(lastAnswered + 1).filter((packet) => {
+    const end = views[packet.flow]?.end ?? null;
+    const isToTarget = isFull(packet) || (end !== null && packet.ttl >= end);
+    return isToTarget && packet.answer === null && packet.isGivenUp && packet.isLeftOut !== true;
+  });
 }
 
 /** True if the kernel refused to send, and no packet was answered before. */
