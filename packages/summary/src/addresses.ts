@@ -6,7 +6,7 @@ import { buildFinding, type FindingDraft } from './finding.ts';
 import { groupsOf } from './groups.ts';
 import { byText, groupBy, type ProbeResult, type SparseResultOf } from './probe-result.ts';
 import { redirectedHost } from './redirected.ts';
-import { naming, shown, shownApart, tally, unique } from './words.ts';
+import { countOf, naming, shown, shownApart, tally, unique } from './words.ts';
 
 /** The distinct addresses that the result lists, or else the one that the probe measured; undefined without either. */
 function addressesOf(probeResult: ProbeResult): readonly string[] | undefined {
@@ -78,22 +78,26 @@ function families(probeResults: readonly ProbeResult[]): readonly FindingDraft[]
   const hosts = probeResults.some(isRedirected)
     ? unique(probeResults.flatMap((one) => lastHost(one) ?? []))
     : [undefined];
-  return hosts.flatMap((host) => {
+  const differing = hosts.flatMap((host) => {
     const used = groupBy(probeResults, (probeResult) => askedOver(probeResult, host));
     if (used.length < 2) return [];
     const [first, ...others] = used.toSorted(([a], [b]) => byText(a, b));
     const at = host === undefined ? '' : ` for ${shown(host, 120)}`;
     const all = [`${naming(first![1])} used ${first![0]}`, ...others.map(([way, own]) => `${naming(own)} ${way}`)];
-    const isTranslated = used.some(([way]) => way.includes('NAT64'));
-    const matter = isTranslated ? 'the family or the translation' : 'the family';
-    const text = `${all.join(', ')}${at}: what differs between them may be a matter of ${matter}.`;
-    return [
-      buildFinding(
-        'families_differ',
-        'info',
-        used.flatMap(([, own]) => own),
-        text,
-      ),
-    ];
+    return [{ used, text: `${all.join(', ')}${at}` }];
   });
+  if (differing.length === 0) return [];
+  const used = differing.flatMap((one) => one.used);
+  const matter = used.some(([way]) => way.includes('NAT64')) ? 'the family or the translation' : 'the family';
+  const [named, others] = [differing.slice(0, 3), differing.length - 3];
+  const more = others > 0 ? `; others differ for ${countOf(others, 'more host', 'more hosts')}` : '';
+  const text = `${named.map((one) => one.text).join('; ')}${more}: what differs between them may be a matter of ${matter}.`;
+  return [
+    buildFinding(
+      'families_differ',
+      'info',
+      used.flatMap(([, own]) => own),
+      text,
+    ),
+  ];
 }

@@ -5,8 +5,9 @@ import { unique } from './words.ts';
 type Http = SparseResultOf<'http'>;
 
 interface Request {
-  /** Undefined for other types than http. */
+  /** Undefined for other types than http, as is the port. */
   readonly host: string | undefined;
+  readonly port: string | undefined;
   readonly addresses: readonly string[];
 }
 
@@ -39,6 +40,20 @@ export function everAsked(probeResult: ProbeResult): readonly string[] {
   return serversOf(requestsOf(probeResult).flatMap(({ addresses }) => addresses));
 }
 
+/** `lastAsked` with ports, such as `203.0.113.1 at port 443`; without them for other types than http. */
+export function lastAskedAt(probeResult: ProbeResult): readonly string[] {
+  return measurementsIn(probeResult).flatMap((measured) => placesOf(lastOf(measured)));
+}
+
+/** `everAsked` with ports. */
+export function everAskedAt(probeResult: ProbeResult): readonly string[] {
+  return requestsOf(probeResult).flatMap(placesOf);
+}
+
+function placesOf({ addresses, port }: Request): readonly string[] {
+  return serversOf(addresses).map((address) => (port === undefined ? address : `${address} at port ${port}`));
+}
+
 /** The only way by which the probe asked a host, or all hosts if undefined; undefined for none and for several. */
 export function askedOver(probeResult: ProbeResult, host: string | undefined): Way | undefined {
   const requests = requestsOf(probeResult).filter((request) => host === undefined || request.host === host);
@@ -65,7 +80,11 @@ function nameOf(address: string): FamilyName {
 
 function requestsOf(probeResult: ProbeResult): readonly Request[] {
   return measurementsIn(probeResult).flatMap((measured) => [
-    ...(measured.redirects ?? []).map(({ url, resolvedIp }) => ({ host: hostOf(url), addresses: [resolvedIp] })),
+    ...(measured.redirects ?? []).map(({ url, resolvedIp }) => ({
+      host: hostOf(url),
+      port: portOf(url),
+      addresses: [resolvedIp],
+    })),
     lastOf(measured),
   ]);
 }
@@ -74,7 +93,11 @@ type Measured = Pick<Http, 'url' | 'resolvedIp' | 'redirects' | 'deadAddresses'>
 
 function lastOf({ url, resolvedIp, deadAddresses = [] }: Measured): Request {
   const measured = resolvedIp === null || resolvedIp === undefined ? [] : [resolvedIp];
-  return { host: hostOf(url), addresses: [...measured, ...deadAddresses.map(({ address }) => address)] };
+  return {
+    host: hostOf(url),
+    port: portOf(url),
+    addresses: [...measured, ...deadAddresses.map(({ address }) => address)],
+  };
 }
 
 function measurementsIn({ result }: ProbeResult): readonly Measured[] {
@@ -84,4 +107,9 @@ function measurementsIn({ result }: ProbeResult): readonly Measured[] {
 
 function hostOf(url: string | undefined): string | undefined {
   return URL.parse(url ?? '')?.hostname;
+}
+
+function portOf(url: string | undefined): string | undefined {
+  const { port, protocol } = URL.parse(url ?? '') ?? {};
+  return port === '' ? (protocol === 'https:' ? '443' : '80') : port;
 }

@@ -38,6 +38,11 @@ export function filterOf(result: Dns): string | undefined {
   return answerKindOf(result) === 'filtered' ? extendedErrorText(result, isFilterError) : undefined;
 }
 
+/** True for records of a filter: an answer that says nothing about the name. */
+export function isMade(result: Dns): boolean {
+  return answerKindOf(result) === 'filtered' && (result.answers ?? []).length > 0;
+}
+
 export function answerKindOf(result: Dns): AnswerKind | undefined {
   return classifiedAnswer(result)?.kind;
 }

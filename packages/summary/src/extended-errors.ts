@@ -25,9 +25,15 @@ export function areForged(kind: AnswerKind, result: Dns): boolean {
 /** Other Error and Cached Error, which name no cause. */
 const causeless: ReadonlySet<number> = new Set([0, 13]);
 
-/** Why a resolver could not answer, as it says itself: `EDE 22 No Reachable Authority`. */
+/**
+ * Why a resolver could not answer, as it says itself: `EDE 22 No Reachable Authority`. Of a failed validation the error
+ * of DNSSEC, if there is one.
+ */
 export function causeOf(result: Dns): string | undefined {
-  return extendedErrorText(result, (code) => !causeless.has(code));
+  const isOfDnssec = result.dnssec?.verdict === 'validation_failed' && isOfSignatures(result);
+  return isOfDnssec
+    ? extendedErrorText(result, isDnssecError)
+    : extendedErrorText(result, (code) => !causeless.has(code));
 }
 
 /** True if the resolver says that the signatures or keys of the zone are the cause. */

@@ -34,7 +34,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   down_network: rule(['critical'], 'The same with the network (AS). If country and network both hold, both are found.'),
   down_address: rule(
     ['critical'],
-    'The same with the measured address: one server of several is broken. Not if a probe with an answer tried the address (http: `deadAddresses`, and each redirect).',
+    'The same with the measured address: one server of several is broken. Not if a probe with an answer tried the address (http: at the same port, `deadAddresses` and each redirect included).',
   ),
   down_family: rule(
     ['critical'],
@@ -46,7 +46,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   down_some: rule(
     ['critical', 'warning'],
-    'Two or more probes fail, and none of the rules above applies. Critical if they are half of those that count or more.',
+    'Two or more probes fail, and none of the rules above applies, or all other answers have expired (`dns_stale`). Critical if they are half of those that count or more.',
   ),
   name_not_resolved: rule(
     ['critical', 'warning', 'info'],
@@ -62,7 +62,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   families_differ: rule(
     ['info'],
-    'Not dns. Some probes used IPv4, others IPv6; not probes that tried both. Of redirects for each host at which one ended.',
+    'Not dns. Some probes used IPv4, others IPv6; not probes that tried both. Of redirects by host at which one ended, in one finding.',
   ),
   family_broken: degrading(
     ['warning'],
@@ -162,7 +162,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   certificate_not_yet_valid: degrading(['critical', 'warning'], 'http: `tls_not_yet_valid`. Warning as above.'),
   certificate_expires_soon: rule(
     ['warning', 'info'],
-    `http: \`tls.daysLeft\` from 0 to ${t.certificateDaysLeft}. Info if 1/${t.certificateShareLeft} or more of the life of a certificate is left that is valid for less than ${t.certificateDaysLeft * t.certificateShareLeft} days in all: such ones are renewed late. Or \`tls.issuerEnds.daysLeft\` from 0 to ${t.certificateDaysLeft}: a certificate above it ends first.`,
+    `http: \`tls.daysLeft\` from 0 to ${t.certificateDaysLeft}. Info if 1/${t.certificateShareLeft} or more of the life of a certificate is left that is valid for less than ${t.certificateDaysLeft * t.certificateShareLeft} days in all: such ones are renewed late. Also a warning: \`tls.issuerEnds.daysLeft\` from 0 to ${t.certificateDaysLeft}: a certificate above it ends first.`,
   ),
   certificate_hostname_mismatch: degrading(['critical'], 'http: `tls_hostname_mismatch`.'),
   certificate_revoked: degrading(['critical'], 'http: `tls_revoked`.'),

@@ -230,6 +230,65 @@ describe('addresses that failed', () => {
 const error = 'timed_out' as const;
 type DeadAddress = { readonly address: string; readonly error: typeof error; readonly time: number };
 
+describe('an address that others asked at another port', () => {
+  const url = 'https://example.com/';
+  const redirects = [redirectOf('http://example.com/', { location: url, resolvedIp: '203.0.113.1' })];
+  const refusing = bad('connection_refused', { url, redirects, ...at('203.0.113.1') });
+  const working = http(200, { url, redirects, ...at('203.0.113.2') });
+
+  it('is that of the failing probes at theirs', () => {
+    const summary = summaryOf('http', { ...each('fra-1 nyc-1', refusing), ...each('ber-1 lax-1', working) });
+
+    expect(lines(summary)).toContain('down_address critical: fra-1 nyc-1');
+    expect(textOf(summary, 'down_address')).toContain(
+      'the 2 probes that asked 203.0.113.1 at port 443 and from no other',
+    );
+  });
+
+  it('is none that they did not ask', () => {
+    const summary = summaryOf('http', { 'fra-1': refusing, ...each('ber-1 lax-1', working) });
+
+    expect(textOf(summary, 'down_one_probe')).not.toContain('None of the others asked');
+  });
+});
+
+describe('probes that do not count', () => {
+  it('are named before what the others asked', () => {
+    const uncounted = { ...broken('probe_busy'), ...at('2001:db8::1') };
+    const down = { ...lost, ...at('2001:db8::1') };
+    const summary = summaryOf('ping', {
+      ...each('fra-1 nyc-1', down),
+      ...each('ber-1 lon-1', good),
+      'par-1': uncounted,
+    });
+
+    expect(textOf(summary, 'down_address')).toContain(
+      'the 2 probes that count and asked 2001:db8::1 and from no other of the 4:',
+    );
+    expect(textOf(summary, 'down_family')).toContain(
+      'the 2 probes that count and used IPv6 and from no other of the 4:',
+    );
+  });
+});
+
+describe('redirects to many hosts over both families', () => {
+  it('are one finding', () => {
+    const led = [1, 2, 3, 4, 5].flatMap((host) =>
+      ['203.0.113.1', '2001:db8::1'].map((resolvedIp) => {
+        const url = `https://h${host}.example/`;
+        const redirects = [redirectOf('https://example.com/', { location: url, resolvedIp: '203.0.113.9' })];
+        return http(200, { url, redirects, resolvedIp });
+      }),
+    );
+    const summary = summaryOf('http', Object.fromEntries(led.map((result, index) => [`p-${index}`, result])));
+
+    expect(summary.findings.filter(({ code }) => code === 'families_differ')).toHaveLength(1);
+    expect(textOf(summary, 'families_differ')).toMatch(
+      /^p-0 used IPv4, p-1 IPv6 for h1\.example; .*; others differ for 2 more hosts: what differs between them/,
+    );
+  });
+});
+
 describe('probes behind NAT64', () => {
   const translated = { ...lost, ...at('64:ff9b::cb00:7101') };
 

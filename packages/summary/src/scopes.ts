@@ -1,21 +1,13 @@
-import { askedOver, everAsked, isRedirected, lastAsked, lastHost } from './asked.ts';
+import { askedOver, everAsked, everAskedAt, isRedirected, lastAsked, lastAskedAt, lastHost } from './asked.ts';
 import { countedPhrase } from './counted-phrase.ts';
+import { isStale } from './extended-errors.ts';
 import { findFailingFamily } from './failing-family.ts';
 import { buildFinding, type FindingDraft } from './finding.ts';
+import { neighbours, placeText } from './neighbours.ts';
 import { reasonsOf } from './reasons.ts';
-import { groupBy, probesOf, type ProbeFacts, type ProbeResult } from './probe-result.ts';
+import { groupBy, probesOf, type ProbeResult } from './probe-result.ts';
 import type { Partition } from './partition.ts';
-import {
-  commonPlace,
-  continentName,
-  countryName,
-  fromAll,
-  inCountry,
-  listed,
-  networkName,
-  shown,
-  unique,
-} from './words.ts';
+import { commonPlace, continentName, fromAll, inCountry, listed, networkName, shown, unique } from './words.ts';
 
 /** Findings: the failing probes and their common property; none if the target is down for none. */
 export function findScopes(partition: Partition, probeResults: readonly ProbeResult[]): readonly FindingDraft[] {
@@ -26,6 +18,8 @@ export function findScopes(partition: Partition, probeResults: readonly ProbeRes
   const ofFamily = findFailingFamily(partition);
   if (ofFamily.length > 0) return ofFamily;
   if (down.length === 1) return [downOne(down[0]!, up)];
+  // The age of a cache is no matter of a place.
+  if (haveExpired(up)) return [downSome(down, counted)];
   const scoped = [
     ...scope(
       'down_country',
@@ -39,7 +33,7 @@ export function findScopes(partition: Partition, probeResults: readonly ProbeRes
       ({ facts }) => facts?.asNumber,
       ({ facts }) => `in ${networkName(facts!)}`,
     ),
-    ...(shareAddress(down, up) ? [] : scopeOfAddress(probes)),
+    ...scopeOfAddress(probes, up),
     ...scopeOfFamily(probes),
   ];
   const wide = scoped.some(({ code }) => code === 'down_country')
@@ -84,7 +78,10 @@ function scope(
     counted.every((probeResult) => keyOf(probeResult) !== undefined) &&
     uncounted.every(({ facts }) => facts !== undefined);
   const part = uncounted.some((probeResult) => keyOf(probeResult) === key) ? ' that count' : '';
-  const place = `${isAll ? 'the ' : ''}${down.length} probes ${where(down[0]!)}${part}`;
+  const clause = where(down[0]!);
+  const which =
+    part !== '' && clause.startsWith('that ') ? clause.replace('that ', 'that count and ') : `${clause}${part}`;
+  const place = `${isAll ? 'the ' : ''}${down.length} probes ${which}`;
   const others = counted.length - down.length;
   const total = `${counted.length}${part === '' && uncounted.length > 0 ? ' that count' : ''}`;
   const text = `It fails from ${place} and from no other of the ${total}: ${reasonsOf(down)}. ${
@@ -102,10 +99,17 @@ function shareAddress(down: readonly ProbeResult[], up: readonly ProbeResult[]):
   return down.flatMap(lastAsked).some((address) => others.has(address));
 }
 
-function scopeOfAddress(probes: Probes): readonly FindingDraft[] {
+function scopeOfAddress(probes: Probes, up: readonly ProbeResult[]): readonly FindingDraft[] {
+  // Without its URL a failed request may have asked any port.
+  const others = new Set([...up.flatMap(everAsked), ...up.flatMap(everAskedAt)]);
+  if (probes.down.flatMap(lastAskedAt).some((server) => others.has(server))) return [];
   const askedBy = (probeResult: ProbeResult): string => lastAsked(probeResult).join(' and ');
   const keyOf = (probeResult: ProbeResult): string | undefined => askedBy(probeResult) || undefined;
-  return scope('down_address', probes, keyOf, (probeResult) => `that asked ${askedBy(probeResult)}`);
+  // The others asked another port of the address, as that of a redirect.
+  const isOfPort = shareAddress(probes.down, up);
+  return scope('down_address', probes, keyOf, (one) => {
+    return `that asked ${isOfPort ? lastAskedAt(one).join(' and ') : askedBy(one)}`;
+  });
 }
 
 /** Of redirects, compares the families over which the probes asked the host at which all of `down` failed. */
@@ -136,10 +140,15 @@ function downOne(probeResult: ProbeResult, up: readonly ProbeResult[]): FindingD
   const { probe, facts } = probeResult;
   const place = facts === undefined ? '' : ` (${placeText(facts)})`;
   const text = `Only ${probe}${place} fails: ${reasonsOf([probeResult])}. ${
-    up.length === 1 ? 'One other probe has an answer.' : `${up.length} others have an answer.`
-  } ${neighbours(facts, up)}`.trim();
+    up.length === 1 ? 'One other probe has' : `${up.length} others have`
+  } an answer${haveExpired(up) ? ' that has expired' : ''}. ${neighbours(facts, up)}`.trim();
   const own = addressesOfTheirOwn([probeResult], [...up, probeResult]);
   return buildFinding('down_one_probe', 'warning', [probeResult], `${text}${own}`, probe);
+}
+
+/** True for a dns check in which all that have an answer have one that has expired. */
+function haveExpired(up: readonly ProbeResult[]): boolean {
+  return up.every(({ result }) => isStale(result));
 }
 
 /**
@@ -152,30 +161,6 @@ function addressesOfTheirOwn(down: readonly ProbeResult[], counted: readonly Pro
   return ` None of the others asked ${listed(unique(down.flatMap(lastAsked)))}.`;
 }
 
-function placeText(facts: ProbeFacts): string {
-  const city = facts.city ?? facts.datacenter;
-  return `${shown(city, 60)}, ${countryName(facts.countryCode)}, ${networkName(facts)}`;
-}
-
-/**
- * Sentence on the closest working probe, to rule out a cause in the network or the country of the failing one; empty if
- * not known.
- */
-function neighbours(facts: ProbeFacts | undefined, up: readonly ProbeResult[]): string {
-  if (facts === undefined) return '';
-  const who = up.length === 1 ? 'It' : 'One of them';
-  const inNetwork = up.some((other) => other.facts?.asNumber === facts.asNumber);
-  if (inNetwork) return `${who} is in the same network.`;
-  const arePlaced = up.every((other) => other.facts !== undefined);
-  const inCountry = up.some((other) => other.facts?.countryCode === facts.countryCode);
-  if (inCountry) {
-    const noNetwork = up.length === 1 ? ', not in the same network' : ', none in the same network';
-    return `${who} is in the same country${arePlaced ? noNetwork : ''}.`;
-  }
-  if (!arePlaced) return '';
-  return `${up.length === 1 ? 'It is not' : 'None of them is'} in the same country or network.`;
-}
-
 function downSome(down: readonly ProbeResult[], counted: readonly ProbeResult[]): FindingDraft {
   const place = commonPlace(down);
   const [country] = down.map(({ facts }) => facts?.countryCode);
@@ -184,7 +169,14 @@ function downSome(down: readonly ProbeResult[], counted: readonly ProbeResult[])
   );
   const arePlaced = counted.every(({ facts }) => facts !== undefined);
   const nothing = arePlaced ? ' They share no place, network or address that is theirs alone.' : '';
-  const common = place === undefined || !isShared ? nothing : ` They are ${place}, where others have an answer.`;
+  const up = counted.filter((one) => !down.includes(one));
+  const expired =
+    up.length === 1 ? ' The other has an answer that has expired.' : ' The others have answers that have expired.';
+  const common = haveExpired(up)
+    ? expired
+    : place === undefined || !isShared
+      ? nothing
+      : ` They are ${place}, where others have an answer.`;
   const text = `It fails from ${down.length} of ${counted.length} probes (${listed(probesOf(down))}): ${reasonsOf(down)}.${common}${addressesOfTheirOwn(down, counted)}`;
   const severity = down.length * 2 >= counted.length ? 'critical' : 'warning';
   return buildFinding('down_some', severity, down, text, listed(probesOf(down)));

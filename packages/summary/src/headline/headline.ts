@@ -2,6 +2,7 @@ import type { Check, Verdict } from '@vantage/contract';
 
 import { pairHeadline } from '../between/pair-headline.ts';
 import { countedPhrase } from '../counted-phrase.ts';
+import { isMade } from '../dns-answer.ts';
 import type { FindingDraft } from '../finding.ts';
 import type { Partition } from '../partition.ts';
 import type { ProbeResult } from '../probe-result.ts';
@@ -33,7 +34,7 @@ export function headlineOf(input: HeadlineInput): string {
   const { pending, silent } = input.partition.counts;
   // The headline of an unknown verdict names the silent probes itself, or the pending ones if none is silent.
   const isUnknown = verdict === 'unknown';
-  const ofSilent = silent > 0 && !isUnknown ? `; ${countOf(silent, 'probe')} ${silenceOf(input.check)}` : '';
+  const ofSilent = silent > 0 && !isUnknown ? `; ${countOf(silent, 'probe')} ${silenceOf(input)}` : '';
   const ofPending =
     pending > 0 && (silent > 0 || !isUnknown) ? `; ${countOf(pending, 'probe')} ${notYet(pending)}` : '';
   return `${answerOf(input)}${ofSilent}${ofPending}.`;
@@ -43,9 +44,10 @@ function notYet(pending: number): string {
   return `${pending === 1 ? 'has' : 'have'} not answered yet`;
 }
 
-function silenceOf({ type }: Check): string {
+function silenceOf({ check: { type }, partition }: HeadlineInput): string {
   if (type === 'traceroute' || type === 'ping') return 'heard nothing from it, which proves nothing';
-  return `${type === 'dns' ? 'got no answer to the question' : 'heard nothing back'}, which proves neither`;
+  const nothing = partition.silent.some(({ result }) => isMade(result)) ? 'that counts' : 'to the question';
+  return `${type === 'dns' ? `got no answer ${nothing}` : 'heard nothing back'}, which proves neither`;
 }
 
 function answerOf(input: HeadlineInput): string {

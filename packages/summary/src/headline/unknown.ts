@@ -1,5 +1,6 @@
 import type { Check } from '@vantage/contract';
 
+import { isMade } from '../dns-answer.ts';
 import type { Partition } from '../partition.ts';
 import type { ProbeResult } from '../probe-result.ts';
 import { reasonsOf } from '../reasons.ts';
@@ -12,10 +13,11 @@ export function unknownOf(check: Check, probeResults: readonly ProbeResult[], pa
   if (lone !== undefined) {
     const ofType = check.type === 'dns' ? ` (${recordTypeOf(probeResults)})` : '';
     const said = `Only the resolver of ${lone.probe} says something about ${host}${ofType}: ${reasonsOf([lone])}`;
-    return `${said}; ${partition.unlearned.length} others say nothing, so that it proves too little`;
+    return `${said}; ${partition.unlearned.length} others say nothing${partition.unlearned.some(({ result }) => isMade(result)) ? ' that counts' : ''}, so that it proves too little`;
   }
   if (silent.length > 0 && check.type === 'dns') {
-    return `No probe got an answer for ${host} (${recordTypeOf(probeResults)}): ${reasonsOf(silent)}`;
+    const what = silent.some(({ result }) => isMade(result)) ? 'an answer that counts' : 'an answer';
+    return `No probe got ${what} for ${host} (${recordTypeOf(probeResults)}): ${reasonsOf(silent)}`;
   }
   if (silent.length > 0 && check.type === 'traceroute') {
     return `No probe can tell whether ${host} is reached: ${reasonsOf(silent)}`;

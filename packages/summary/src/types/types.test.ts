@@ -650,6 +650,14 @@ describe('an http check', () => {
       'warning: The certificate that ber-1 saw expires in one day.',
       'info: The certificate that fra-1 saw expires in 5 days, of a life of 10 days.',
     ]);
+    const lifeOf = (hours: number) => ({
+      sslValidFrom: '2026-01-01T00:00:00.000Z',
+      sslValidUntil: new Date(Date.parse('2026-01-01T00:00:00.000Z') + hours * 3_600_000).toISOString(),
+    });
+    const [short, longer] = [10, 24].map((hours) => http(200, { ...lifeOf(hours), tls: tls(`${hours}`) }));
+    expect(textOf(summaryOf('http', { 'fra-1': short!, 'ber-1': longer! }), 'certificate_expires_soon')).toMatch(
+      /, of a life of at most one day\.$/,
+    );
     const issuerEnds = { name: 'Intermediate 1', validUntil: '2026-01-04T12:00:00.000Z', daysLeft: 3 };
     const above = summaryOf('http', each('fra-1 ber-1', http(200, { tls: tls('1', { issuerEnds }) })));
     expect(textOf(above, 'certificate_expires_soon')).toBe(

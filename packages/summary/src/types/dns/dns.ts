@@ -8,7 +8,7 @@ import { groupBy, type ProbeResult, type SparseResultOf } from '../../probe-resu
 import type { Partition } from '../../partition.ts';
 import { naming, shown, shownApart, tally } from '../../words.ts';
 import { isValidated } from '../../disputed.ts';
-import { dataOf, filterOf, answerKindOf, classifiedAnswer } from '../../dns-answer.ts';
+import { dataOf, filterOf, isMade, answerKindOf, classifiedAnswer } from '../../dns-answer.ts';
 import { dnsReason } from '../../dns-reason.ts';
 import { isStale } from '../../extended-errors.ts';
 import { findDnssec } from './dnssec.ts';
@@ -124,9 +124,9 @@ function nxdomainSome(missing: readonly DnsResult[], aliases: number, existing: 
 /** Findings about filtered answers, one per explanation of the resolvers. */
 function filtered(probeResults: readonly DnsResult[]): readonly FindingDraft[] {
   return groupBy(probeResults, ({ result }) => filterOf(result)).map(([error, alike]) => {
-    const isMade = alike.some(({ result: { answers = [] } }) => answers.length > 0);
+    const hasRecords = alike.some(({ result: { answers = [] } }) => answers.length > 0);
     const text = `${resolversSay(alike)} that a filter made the answer (${error}): ${
-      isMade ? 'its records may not be those of the name.' : 'it says nothing about the name.'
+      hasRecords ? 'its records may not be those of the name.' : 'it says nothing about the name.'
     }`;
     return buildFinding('dns_filtered', 'warning', alike, text, 'a resolver filters the answer');
   });
@@ -145,7 +145,7 @@ function unanswered(
     return buildFinding('dns_unanswered', severity, alike, text);
   });
   if (lone === undefined) return found;
-  const text = `Only the resolver of ${lone.probe} says something about the name: ${reasonOf(lone)}. As ${silent.length - 1} others say nothing about it, that proves too little.`;
+  const text = `Only the resolver of ${lone.probe} says something about the name: ${reasonOf(lone)}. As ${silent.length - 1} others say nothing about it${silent.some(({ result }) => isMade(result)) ? ' that counts' : ''}, that proves too little.`;
   return [...found, buildFinding('dns_unanswered', 'warning', [lone], text)];
 }
 

@@ -55,6 +55,16 @@ describe('an expired answer', () => {
     expect(headlineOf(summary)).toBe(headline);
   });
 
+  it('is no sign that a place breaks the name for the others', () => {
+    const missing = dns('NXDOMAIN', { authority: [{ name: 'example.com.', type: 'SOA', ttl: 1, data: 'x' }] });
+    const some = summaryOf('dns', { 'fra-1': expired, ...each('ber-1 par-1', missing) });
+    const one = summaryOf('dns', { 'fra-1': missing, 'nyc-1': expired });
+
+    expect(lines(some).filter((line) => line.startsWith('down_'))).toEqual(['down_some critical: ber-1 par-1']);
+    expect(textOf(some, 'down_some')).toMatch(/The other has an answer that has expired\.$/);
+    expect(textOf(one, 'down_one_probe')).toContain('One other probe has an answer that has expired. ');
+  });
+
   it('does not outvote two that got one that has not expired', () => {
     const summary = summaryOf('dns', { 'fra-1': expired, 'nyc-1': unreached, ...each('lon-1 syd-1 par-1', found) });
 
@@ -105,6 +115,16 @@ describe('a failure of which the resolver names the cause', () => {
     expect(headlineOf(summary)).toBe(headline);
   });
 
+  it('of validation is the one about DNSSEC, if there are several', () => {
+    const errors = [extended(22, 'No Reachable Authority'), extended(6, 'DNSSEC Bogus')];
+    const extendedErrors = errors.flatMap(({ edns }) => edns?.extendedErrors ?? []);
+    const edns = { version: 0, udpSize: 1232, dnssecOk: false, nsid: null, extendedErrors };
+    const dnssec = { ad: false, verdict: 'validation_failed' } as const;
+    const failed = dns('SERVFAIL', { dnssec, edns });
+
+    expect(textOf(summaryOf('dns', { 'fra-1': failed }), 'dnssec_failed')).toContain('(EDE 6 DNSSEC Bogus)');
+  });
+
   it('of validation has it in the finding, and caches that still have an answer', () => {
     const failed = dns('SERVFAIL', {
       dnssec: { ad: false, verdict: 'validation_failed' },
@@ -124,15 +144,15 @@ describe('a failure of which the resolver names the cause', () => {
 describe('records that a filter made', () => {
   it.each<[string, Summary]>([
     [
-      'unknown: No probe got an answer for example.com (A): the resolver filtered the answer (EDE 15 Blocked).',
+      'unknown: No probe got an answer that counts for example.com (A): the resolver filtered the answer (EDE 15 Blocked).',
       summaryOf('dns', each('fra-1 nyc-1', forged)),
     ],
     [
-      'down: example.com does not resolve (A) from any of 2 probes that can tell: the name does not exist; one probe got no answer to the question, which proves neither.',
+      'down: example.com does not resolve (A) from any of 2 probes that can tell: the name does not exist; one probe got no answer that counts, which proves neither.',
       summaryOf('dns', { 'fra-1': forged, ...each('nyc-1 lon-1', missing) }),
     ],
     [
-      'degraded: example.com resolves (A) from the one probe that got an answer, but a resolver filters the answer; one probe got no answer to the question, which proves neither.',
+      'degraded: example.com resolves (A) from the one probe that got an answer, but a resolver filters the answer; one probe got no answer that counts, which proves neither.',
       summaryOf('dns', { 'fra-1': forged, 'nyc-1': found }),
     ],
   ])('say nothing of the name: %s', (headline, summary) => {

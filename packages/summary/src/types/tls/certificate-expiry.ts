@@ -69,10 +69,11 @@ function whenOf(soon: readonly HttpResult[], daysOf: DaysOf): string {
   return least === 0 ? `in less than ${most + 1} days` : `in ${rangeOf(days)}`;
 }
 
-/** Such as `6 days` or `6 to 10 days`. */
+/** Such as `6 days`, `6 to 10 days` or, from zero, `at most 10 days`. */
 function rangeOf(days: readonly number[]): string {
   const [least, most] = [Math.min(...days), Math.max(...days)];
   if (most === 0) return 'less than a day';
+  if (least === 0) return `at most ${countOf(most, 'day')}`;
   return least === most ? countOf(most, 'day') : `${least} to ${countOf(most, 'day')}`;
 }
 
