@@ -52,7 +52,7 @@ describe('a store that says nothing', () => {
       asked.map(async (name) => {
         const [method, template] = name.split(' ') as [string, string];
         const path = template.replace('{id}', CHECK_ID).replace('{other}', OTHER_ID).replace('{name}', 'web');
-        const headers = { Authorization: 'Bearer any', 'Content-Type': 'application/json' };
+        const headers = { Authorization: 'Bearer vtg_any', 'Content-Type': 'application/json' };
         const body = name in bodies ? { body: JSON.stringify(bodies[name]) } : {};
         return bed.ask(`${path}${queries[name] ?? ''}`, { method: method.toUpperCase(), headers, ...body });
       }),
