@@ -93,7 +93,7 @@ function verdictDifferences({ a, b }: Pick<Comparison, 'a' | 'b'>, isExplained: 
   return isUnknown || !isExplained ? differences.map(uncertainly) : differences;
 }
 
-/** Codes of degrading findings that neither chance nor a time causes, and whose fields are not compared. */
+/** Codes of findings that neither chance nor a time causes, and whose fields are not compared. */
 const facts: ReadonlySet<FindingCode> = new Set([
   'certificate_browser_refused',
   'certificate_staple_bad',
@@ -104,11 +104,24 @@ const facts: ReadonlySet<FindingCode> = new Set([
   'tls_outdated',
 ]);
 
+/** True if all probes of one check see such a finding, which may be of one of several servers if only some do. */
 function hasOtherFacts(a: ComparedCheck, b: ComparedCheck): boolean {
-  const [ofA, ofB] = [a, b].map(({ summary }) =>
-    (summary.findings ?? []).map(({ code }) => code).filter((code) => facts.has(code)),
-  ) as [FindingCode[], FindingCode[]];
-  return ofA.some((code) => !ofB.includes(code)) || ofB.some((code) => !ofA.includes(code));
+  const [ofA, ofB] = [factsOf(a), factsOf(b)];
+  const isLone = (own: readonly Fact[], other: readonly Fact[]): boolean =>
+    own.some(({ code, isOfAll }) => isOfAll && !other.some((one) => one.code === code));
+  return isLone(ofA, ofB) || isLone(ofB, ofA);
+}
+
+interface Fact {
+  readonly code: FindingCode;
+  readonly isOfAll: boolean;
+}
+
+function factsOf({ check, summary }: ComparedCheck): readonly Fact[] {
+  const count = Object.keys(check.results).length;
+  return (summary.findings ?? [])
+    .filter(({ code, severity }) => severity !== 'info' && facts.has(code))
+    .map(({ code, probes }) => ({ code, isOfAll: probes.length === count }));
 }
 
 function sideOf({ check, summary }: ComparedCheck, other: ComparedCheck): Comparison['a'] {

@@ -68,6 +68,8 @@ describe('a comparison does not lay to the target', () => {
 
     expect(differences).toMatchObject([{ subject: 'verdict', text: 'verdict up → degraded', certain: true }]);
     expect(result).toBe('different');
+    const atOne = compare('http', each('fra-1 nyc-1', plain), { 'fra-1': plain, 'nyc-1': stapled });
+    expect(atOne.differences).toMatchObject([{ subject: 'verdict', certain: false }]);
   });
 
   it.each([
