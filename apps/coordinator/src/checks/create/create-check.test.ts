@@ -383,6 +383,17 @@ describe('a named probe without capacity', () => {
     expect((await bed.read(id)).results).toEqual({ 'fra-1': { result: 'pending' }, 'nyc-1': { result: 'pending' } });
   });
 
+  it('leaves a check that another coordinator started if a replica fails afterwards', async () => {
+    const id = drawId();
+    await creatorWith(startTogether, { load })({ ...request, probes }, undefined, undefined, id);
+    const settled = async (): Promise<never> => Promise.reject(new Error('No replica has the check in time.'));
+    const replicas = { look: async () => undefined, server: () => undefined, settled };
+    const again = creatorWith(startTogether, { load, replicas })({ ...request, probes }, undefined, undefined, id);
+
+    await expect(again).rejects.toMatchObject({ name: 'StoreUnavailable' });
+    expect((await bed.read(id)).results).toEqual({ 'fra-1': { result: 'pending' }, 'nyc-1': { result: 'pending' } });
+  });
+
   it('makes for a refusal if it is needed, or the one that is needed is offline', async () => {
     const create = creatorWith(startTogether, { load });
     busy.add('fra-1');

@@ -111,9 +111,11 @@ async function start(
   directory.noteActive(online, deadlineAt - createdAt);
   const jobs = newJobs(id, online, jobOf, screenshot?.state === 'pending' ? { ...screenshot, deadlineAt } : undefined);
   const server = replicas.server();
+  let isNew = true;
   try {
-    const { isNew, jobs: added } = await startCheck(record, jobs);
-    const refusals = added.flatMap((outcome, index) =>
+    const started = await startCheck(record, jobs);
+    isNew = started.isNew;
+    const refusals = started.jobs.flatMap((outcome, index) =>
       outcome.status === 'rejected' ? [{ ...jobs[index]!, error: outcome.reason as unknown }] : [],
     );
     const fault = refusals.find(({ error }) => isStoreFault(error));
@@ -137,7 +139,8 @@ async function start(
     load.removed(id);
     if (error instanceof ClockSteppedBack || error instanceof NotGranted) throw error;
     const photographers = screenshot?.state === 'pending' ? [screenshot.probe] : [];
-    await within(takeBack(redis, queues, id, online, photographers), TAKE_BACK_MS);
+    // A check that was there runs for the coordinator that started it.
+    if (isNew) await within(takeBack(redis, queues, id, online, photographers), TAKE_BACK_MS);
     throw storeUnavailable('The check could not be enqueued', error);
   }
 }
