@@ -178,7 +178,7 @@ describe('the shipped nginx', () => {
       [many, 429],
     ] as const) {
       expect(answer.headers.get('content-type')).toBe('application/problem+json');
-      expect(await answer.json()).toMatchObject({ type: 'about:blank', status });
+      expect(await answer.json()).toMatchObject({ type: 'about:blank', status, detail: expect.any(String) });
     }
     expect(many.headers.get('retry-after')).toBe('1');
   });

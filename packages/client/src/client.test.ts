@@ -126,17 +126,21 @@ describe('the client', () => {
     });
   });
 
-  it('rejects without a problem, and without a time, where neither can be read', async () => {
-    const headers = { 'content-type': 'application/problem+json', 'retry-after': 'Sat, 21 Nov 2026 01:00:00 GMT' };
-    exchange.answers.push({ status: 503, headers, body: '{"status":503,"det' });
+  it.each(['{"status":503,"det', 'null', '{"status":503}'])(
+    'rejects without a problem or a time for %s',
+    async (body) => {
+      const headers = { 'content-type': 'application/problem+json', 'retry-after': 'Sat, 21 Nov 2026 01:00:00 GMT' };
+      exchange.answers.push({ status: 503, headers, body });
 
-    await expect(client.me()).rejects.toMatchObject({
-      name: 'ProblemError',
-      status: 503,
-      problem: undefined,
-      retryAfterSeconds: undefined,
-    });
-  });
+      await expect(client.me()).rejects.toMatchObject({
+        name: 'ProblemError',
+        status: 503,
+        message: 'The service answered with status 503.',
+        problem: undefined,
+        retryAfterSeconds: undefined,
+      });
+    },
+  );
 
   it('rejects without a problem where something else answered', async () => {
     exchange.answers.push({ status: 502, headers: { 'content-type': 'text/html' }, body: '<h1>Bad gateway</h1>' });

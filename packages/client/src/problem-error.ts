@@ -25,8 +25,9 @@ export class UnusableResponse extends Error {
 /** Converts an error response. */
 export async function problemError(response: Response): Promise<ProblemError> {
   const isProblem = response.headers.get('content-type')?.startsWith('application/problem+json') ?? false;
-  // A truncated document counts as none.
-  const problem = isProblem ? ((await response.json().catch(() => undefined)) as Problem | undefined) : undefined;
+  // A truncated document counts as none, as does one without the fields of the service.
+  const document = isProblem ? ((await response.json().catch(() => undefined)) as Partial<Problem> | null) : undefined;
+  const problem = typeof document?.detail === 'string' ? (document as Problem) : undefined;
   if (!isProblem) await response.body?.cancel();
   const retryAfter = response.headers.get('retry-after') ?? '';
   // Proxies may send a date; the service sends seconds.
