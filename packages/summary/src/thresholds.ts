@@ -81,8 +81,6 @@ export const thresholds = {
     byChance: 0.01,
     /** Maximum probability by chance at which a difference in loss at one probe counts, if many probes agree. */
     lossIfAgreed: 0.2,
-    /** Maximum probability by chance, at one probe, of an answered check and a silent one: 3 of 4 packets and 0 of 4. */
-    silence: 0.1,
     /** Maximum probability by chance of the numbers of probes that have one of several rotating answers. */
     rotation: 0.05,
     /** Significance level for a change of a path. */

@@ -10,6 +10,7 @@ import { isSameHost } from './fields/host.ts';
 import { everyMeasurement, rotationDoubts, serverDoubts } from './rotation.ts';
 import { sentenceOf } from './sentence.ts';
 import { sharedDifferences, withoutNoise } from './shared.ts';
+import { lossRateOf } from './silence.ts';
 
 /** A completed check with its verdict. */
 export interface ComparedCheck {
@@ -29,8 +30,9 @@ export function compareChecks(a: ComparedCheck, b: ComparedCheck): Comparison {
     const ofB = resultsOfB.find(({ probe }) => probe === ofA.probe);
     return ofB === undefined ? [] : [[ofA, ofB] as const];
   });
-  const evidence = { a: evidenceIn(type, resultsOfA), b: evidenceIn(type, resultsOfB) };
   const all = [everyMeasurement(resultsOfA), everyMeasurement(resultsOfB)] as const;
+  const lossRate = lossRateOf(type, all.flat());
+  const evidence = { a: evidenceIn(type, resultsOfA), b: evidenceIn(type, resultsOfB), lossRate };
   const [ofRecords, ofServers] = [rotationDoubts(...all), serverDoubts(...all)];
   const compared = new Map(
     pairs.map((pair) => {

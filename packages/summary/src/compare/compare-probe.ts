@@ -20,6 +20,7 @@ import { doubted, mayBeBalanced, pathFieldDifferences } from './fields/tracerout
 import { chanceOfLossChange, isBeyondChance, isLossChange } from './noise.ts';
 import { comparePaths } from './path/compare-paths.ts';
 import { pathDifferences } from './path/path-text.ts';
+import { unlessByLoss } from './silence.ts';
 
 /** The comparison of one probe, before differences that too few probes share are removed as noise. */
 export interface ProbeDraft extends ProbeComparison {
@@ -29,6 +30,8 @@ export interface ProbeDraft extends ProbeComparison {
 export interface EvidencePair {
   readonly a: EvidenceOf;
   readonly b: EvidenceOf;
+  /** As of `lossRateOf`, of both checks. */
+  readonly lossRate: number;
 }
 
 /**
@@ -108,7 +111,7 @@ function compareMeasurements(
   // Silence that proves nothing may be due to loss, so no difference from it is certain.
   const differences = kinds.includes('silent')
     ? placed.map(({ chance: _chance, ...one }) => uncertainly(one))
-    : placed.map(unlessByLoss(type, a, b));
+    : placed.map(unlessByLoss(type, a, b, count, evidence.lossRate));
   return { differences, ...(path === undefined ? {} : { path }) };
 }
 
@@ -130,25 +133,6 @@ const ofServer: ReadonlySet<DifferenceSubject> = new Set([
   'phase',
   'loss',
 ]);
-
-/**
- * Returns a function that marks differences of outcome and state as uncertain if one result has answers and the other
- * none, of so few packets or with so much loss that chance explains it.
- */
-function unlessByLoss(type: string, a: ProbeResult, b: ProbeResult): (one: DifferenceDraft) => DifferenceDraft {
-  const isSilence = [a, b].some(({ outcome }) => outcome === 'success') && [a, b].some(isTimeout);
-  const [ofA, ofB] = type === 'traceroute' ? [] : [lossOf(type, a), lossOf(type, b)];
-  if (!isSilence || !ofA?.sent || !ofB?.sent) return (one) => one;
-  if (chanceOfLossChange(ofA, ofB) <= thresholds.compare.silence) return (one) => one;
-  return (one) =>
-    one.certain && (one.subject === 'outcome' || one.subject === 'state')
-      ? { ...uncertainly(one), samples: [ofA, ofB], text: `${one.text}${FEW_PACKETS}` }
-      : one;
-}
-
-function isTimeout({ outcome }: ProbeResult): boolean {
-  return outcome === 'timeout';
-}
 
 function pathOf(a: ProbeResult, b: ProbeResult): Required<Pick<ProbeComparison, 'path' | 'differences'>> {
   const [[traceOfA], [traceOfB]] = [a, b].map((one) => tracesOf(ofType<'traceroute'>([one]))) as [

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { CheckTypeName } from '@vantage/diagnostics/contract';
 
 import { bad, each, type Result } from '../../test/cases.ts';
+import { seeded } from '@vantage/test-support/random/seeded';
 import { compared } from '../../test/compared.ts';
 import { limitedInGroups } from '../../test/spaced-groups.ts';
 import { dns, http, info, ping, refused, tcp, tls, trace, udp } from '../../test/results.ts';
@@ -85,6 +86,29 @@ describe('a comparison does not lay to the target', () => {
         text.endsWith(', too few packets to exclude chance') ? [subject] : [],
       ),
     ).toEqual(subjects);
+  });
+
+  it.each([0.1, 0.3, 0.5])('an outcome that loss of %d flips in equal checks, but in 1 % of them', (loss) => {
+    const random = seeded(1);
+    const check = () => {
+      const rtts = () => Array.from({ length: 3 }, () => (random() < loss ? null : 20));
+      const all = Array.from({ length: 10 }, (_, index) => [`p-${index}`, rtts()] as const);
+      return Object.fromEntries(all.map(([id, rts]) => [id, tcp(rts.some(Boolean) ? 'open' : 'filtered', rts)]));
+    };
+    const certain = Array.from({ length: 100 }, () => compare('tcp', check(), check())).filter(({ differences }) =>
+      differences.some((one) => one.certain && ['verdict', 'outcome', 'state'].includes(one.subject)),
+    );
+
+    expect(certain.length).toBeLessThanOrEqual(1);
+  });
+
+  it('but an outage at one of twenty probes, whose packets others did not lose', () => {
+    const probes = Array.from({ length: 20 }, (_, index) => `p-${index}`).join(' ');
+    const [good, gone] = [ping([20, 21, 22, 20]), ping([null, null, null, null])];
+
+    expect(claims('ping', each(probes, good), { ...each(probes, good), 'p-7': gone }, 'p-7')).toEqual([
+      'outcome success → timeout (timed_out)',
+    ]);
   });
 
   it('but an outage that all packets or many probes prove', () => {
