@@ -75,6 +75,7 @@ export const findingCodes = {
     'The target answered, but the body of its answer did not end in time, or ends before its content coding does.',
   http_deviates: 'The response violates a rule of HTTP that browsers do not enforce.',
   http_server_slow: 'The target was slow to start its response.',
+  browser_page_failed: 'A browser could not open the page, although the check got an answer.',
   screenshot_incomplete: 'The page exceeded a limit of screenshots and is shown incompletely.',
   screenshot_missing: 'There is no screenshot; the text has the reason.',
   // Times and losses.

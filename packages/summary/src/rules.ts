@@ -221,8 +221,15 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
     ['warning', 'info'],
     `http, each request of redirects: \`timings.firstByte\`, to the end of the head if that comes later (after early hints), above ${t.firstByte.connects} × \`timings.connect\` + ${t.firstByte.plusMs} ms. Warning if many probes see it.`,
   ),
+  browser_page_failed: degrading(
+    ['warning'],
+    'http: the screenshot was given up because the browser refuses what the server sends (no common TLS, a certificate, HTTP or a coding that it cannot read, redirects without an end), and the target is up for the probe of that browser. Not for reasons of time or connection, nor an unknown issuer, since the browser does not trust `CA_FILE`, nor in a check with `headers`, `method`, `family` or `httpVersion`, without which the browser asks.',
+  ),
   screenshot_incomplete: rule(['info'], 'http: a screenshot was taken, and `cutAt` names a limit.'),
-  screenshot_missing: rule(['info'], 'http: a screenshot was asked for and given up.'),
+  screenshot_missing: rule(
+    ['info'],
+    'http: a screenshot was asked for and given up, for a reason that is no `browser_page_failed`.',
+  ),
   packet_loss: degrading(
     ['warning', 'info'],
     `ping: a probe has replies and lost packets, or none, if chance or a limit explains that by the losses of others. Warning from ${t.lostPackets} lost packets on, of all probes together, also where the target may limit its answers to pings: the few packets of a ping do not tell. Also a warning if all packets of a \`size\` or \`dscp\` got no answer, or were refused, and ordinary pings after them were answered (\`ordinary\`): the target is up, which makes it \`degraded\` and not \`down\`.`,

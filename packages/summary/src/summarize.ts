@@ -35,7 +35,8 @@ import { findInfo } from './types/info.ts';
 import { findPing } from './types/ping.ts';
 import { findTcp, findUdp, groupStates } from './types/ports.ts';
 import { findStalled } from './stalled.ts';
-import { findScreenshot, findUnmeasured } from './unmeasured.ts';
+import { findScreenshot } from './screenshot.ts';
+import { findUnmeasured } from './unmeasured.ts';
 
 /** Input in addition to the results. */
 export interface SummaryFacts {
@@ -68,7 +69,7 @@ export function summarize(check: Check, probes: ReadonlyMap<string, ProbeFacts>,
     ...findPaths(isPair ? traces.map((trace) => [trace]) : [traces], partition, facts.placeOf),
     ...findOlder(traces),
     ...findLatencies(type, partition.up, facts.placeOf),
-    ...findScreenshot(facts.screenshot),
+    ...findScreenshot(check, facts.screenshot, partition.up),
     ...findStalled(type, probeResults),
     ...findUnmeasured(
       partition.notMeasured.filter((one) => one !== partition.lone),

@@ -1,12 +1,11 @@
-import { failureCodes, type FailureCode, type FindingCode, type Screenshot } from '@vantage/contract';
+import { failureCodes, type FailureCode, type FindingCode } from '@vantage/contract';
 
 import { buildFinding, type FindingDraft } from './finding.ts';
 import { answersOrdinary } from './unanswered-pings.ts';
-import { phraseOf } from './phrases.ts';
 import { reasonOf } from './reasons.ts';
 import { groupBy, type ProbeResult } from './probe-result.ts';
 import { isUnresolved } from './resolution.ts';
-import { insideSentence, shown, listed, naming, tally, unique } from './words.ts';
+import { shown, listed, naming, tally, unique } from './words.ts';
 
 const ofCode: Readonly<Partial<Record<FailureCode, FindingCode>>> = {
   target_refused_by_policy: 'target_refused',
@@ -57,26 +56,4 @@ function whyOf(code: string, probeResults: readonly ProbeResult[]): string {
 function codeOf({ result }: ProbeResult): FailureCode {
   const code = result.error?.code;
   return code !== undefined && Object.hasOwn(failureCodes, code) ? code : 'internal_error';
-}
-
-export function findScreenshot(screenshot: Screenshot | undefined): readonly FindingDraft[] {
-  if (screenshot?.state === 'taken') return cutOff(screenshot);
-  if (screenshot?.state !== 'given_up') return [];
-  const { reason, probe } = screenshot;
-  const text = `There is no screenshot${reason === null ? '' : `: ${whyNot(reason)}`}. The other results stand without it.`;
-  return [buildFinding('screenshot_missing', 'info', probe === null ? [] : [{ probe }], text)];
-}
-
-/** The message of the probe, which is more specific than the phrase of its code; the phrase if there is no message. */
-function whyNot({ code, message }: NonNullable<Screenshot['reason']>): string {
-  if (message === '') return phraseOf(Object.hasOwn(failureCodes, code) ? code : 'screenshot_failed');
-  return insideSentence(shown(message, 160));
-}
-
-function cutOff({ cutAt = [], probe }: Screenshot): readonly FindingDraft[] {
-  if (cutAt.length === 0) return [];
-  const text =
-    `The page asks for more than a screenshot allows (limit of ${listed(cutAt)}): what is beyond it is missing in it, ` +
-    'and may be there in a browser.';
-  return [buildFinding('screenshot_incomplete', 'info', probe === null ? [] : [{ probe }], text)];
 }

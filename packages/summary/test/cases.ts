@@ -48,7 +48,7 @@ const times = { startedAt: '2026-01-01T00:00:00.000Z', finishedAt: '2026-01-01T0
 export function summaryOf<T extends CheckTypeName>(
   type: T,
   results: Readonly<Record<string, Result<T>>>,
-  facts: SummaryFacts & { readonly host?: string } = {},
+  facts: SummaryFacts & { readonly host?: string; readonly request?: Check['request'] } = {},
 ): Summary {
   const check: Check = {
     testId: CHECK_ID,
@@ -58,6 +58,7 @@ export function summaryOf<T extends CheckTypeName>(
     createdAt: times.startedAt,
     completedAt: null,
     results,
+    ...(facts.request === undefined ? {} : { request: facts.request }),
   };
   return summarize(check, factsOf(Object.keys(results)), facts);
 }

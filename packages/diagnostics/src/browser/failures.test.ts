@@ -1,6 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 
+import { corpusVerdicts } from '../../test/http-corpus-verdicts.ts';
+import { frameVerdicts } from '../../test/http2-corpus-verdicts.ts';
 import { navigationFailure, placedFailure } from './failures.ts';
+
+/** Errors of Chromium at the answers of both corpora that depend on the end of the connection, or mean no fault. */
+const undecided = new Set(['ERR_ABORTED', 'ERR_CONTENT_LENGTH_MISMATCH', 'ERR_INCOMPLETE_CHUNKED_ENCODING']);
+const refusals = [...Object.values(corpusVerdicts), ...Object.values(frameVerdicts)]
+  .flatMap(({ chromium = '' }) => (chromium.startsWith('ERR_') ? [chromium] : []))
+  .filter((name) => !undecided.has(name));
 
 describe('a page that Chromium could not load', () => {
   it('is no failure of the target where an interface of the probe changed', () => {
@@ -13,6 +21,13 @@ describe('a page that Chromium could not load', () => {
     const failure = navigationFailure(new Error('net::ERR_CONNECTION_CLOSED at https://page.test/'));
 
     expect(failure).toMatchObject({ code: 'connection_closed', source: 'target' });
+  });
+
+  it.each([...new Set(refusals)])('is a failure with a code: %s', (name) => {
+    const failure = navigationFailure(new Error(`net::${name} at https://page.test/`));
+
+    expect(failure.source).toBe('target');
+    expect(failure.code).toMatch(/^(http_|connection_)/);
   });
 
   it('is a page that goes on to another one, without the words of the protocol', () => {

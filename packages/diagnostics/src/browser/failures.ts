@@ -12,7 +12,11 @@ const known: Readonly<Record<string, Known>> = {
   CERT_REVOKED: ['tls_revoked', 'tls', 'The certificate is revoked.'],
   CERT_WEAK_SIGNATURE_ALGORITHM: ['tls_weak_key', 'tls', 'The signature of the certificate is too weak.'],
   CERT_WEAK_KEY: ['tls_weak_key', 'tls', 'The key of the certificate is too weak.'],
-  SSL_VERSION_OR_CIPHER_MISMATCH: ['tls_protocol_unsupported', 'tls', 'Server and browser have no TLS in common.'],
+  SSL_VERSION_OR_CIPHER_MISMATCH: [
+    'tls_protocol_unsupported',
+    'tls',
+    'The server and the browser have no TLS in common.',
+  ],
   SSL_PROTOCOL_ERROR: ['tls_handshake_failed', 'tls', 'The TLS handshake failed.'],
   TOO_MANY_REDIRECTS: ['redirect_limit', 'response', 'The redirects do not end.'],
   UNSAFE_REDIRECT: ['redirect_refused', 'response', 'A redirect leads to something that is no http(s) URL.'],
@@ -21,6 +25,18 @@ const known: Readonly<Record<string, Known>> = {
   CONNECTION_CLOSED: ['connection_closed', 'response', 'The target closed the connection.'],
   EMPTY_RESPONSE: ['connection_closed', 'response', 'The target closed the connection without an answer.'],
   INVALID_HTTP_RESPONSE: ['http_malformed', 'response', 'The answer was not valid HTTP.'],
+  INVALID_CHUNKED_ENCODING: ['http_malformed', 'response', 'The chunks of the answer are not valid.'],
+  RESPONSE_HEADERS_MULTIPLE_CONTENT_LENGTH: severalHeaders('Content-Length'),
+  RESPONSE_HEADERS_MULTIPLE_CONTENT_DISPOSITION: severalHeaders('Content-Disposition'),
+  RESPONSE_HEADERS_MULTIPLE_LOCATION: severalHeaders('Location'),
+  RESPONSE_HEADERS_TOO_BIG: ['http_headers_too_large', 'response', 'The head of the answer is too large.'],
+  HTTP2_PROTOCOL_ERROR: ['http_malformed', 'response', 'The answer was not valid HTTP/2, or an error ended it.'],
+  HTTP2_COMPRESSION_ERROR: ['http_malformed', 'response', 'The headers of the answer are not valid HTTP/2.'],
+  SSL_KEY_USAGE_INCOMPATIBLE: [
+    'tls_untrusted',
+    'tls',
+    'The key usage of the certificate does not allow the handshake.',
+  ],
   CONTENT_DECODING_FAILED: ['http_decode_failed', 'response', 'The body could not be decoded.'],
   TIMED_OUT: ['timed_out', 'response', 'The page did not load in time.'],
   ABORTED: [
@@ -29,6 +45,10 @@ const known: Readonly<Record<string, Known>> = {
     'The target answered with no page, but with nothing, a download, or a redirect to what no browser opens.',
   ],
 };
+
+function severalHeaders(name: string): Known {
+  return ['http_malformed', 'response', `The answer has several ${name} headers that differ.`];
+}
 
 /** Why there is no screenshot, from an error thrown while the page was loaded or captured. */
 export function navigationFailure(thrown: unknown): Failure {

@@ -1,4 +1,4 @@
-import type { Screenshot } from '@vantage/contract';
+import type { Check, Failure, Screenshot } from '@vantage/contract';
 
 import { bad, each, summaryOf } from '../cases.ts';
 import { redirectOf } from '../redirect.ts';
@@ -47,17 +47,21 @@ const inTls = { phase: 'tls' } as const;
 const untrusted = refused('tls_self_signed');
 const deviation = [{ code: 'bare_lf', clause: 'RFC 9112 section 2.2', browsers: 'accept' }];
 const reason = { code: 'screenshot_failed', phase: 'exec', source: 'probe', message: 'No browser.' } as const;
-const handshakeReason = {
-  code: 'tls_handshake_failed',
-  phase: 'tls',
-  source: 'target',
-  message: 'The TLS handshake failed.',
-} as const;
 const picture = (state: Screenshot['state']): Screenshot => ({
   state,
   probe: 'fra-1',
   reason: state === 'given_up' ? reason : null,
 });
+
+/** A check whose screenshot was given up for this reason. */
+const notOpened = (
+  why: Pick<Failure, 'code' | 'phase'> & Partial<Failure>,
+  result: Parameters<typeof summaryOf<'http'>>[1][string] = http(200),
+  request?: Check['request'],
+) => {
+  const screenshot = { ...picture('given_up'), reason: { source: 'target', message: 'Said why.', ...why } as const };
+  return summaryOf('http', { 'fra-1': result }, { screenshot, ...(request === undefined ? {} : { request }) });
+};
 
 /** In TLS 1.3 a server rejects the client after the handshake is complete on the client side. */
 const unadmitted = bad(
@@ -426,6 +430,33 @@ export const webCases: FindingCases = {
       ],
     ],
   },
+  browser_page_failed: {
+    present: [
+      ['no common TLS', notOpened({ code: 'tls_protocol_unsupported', phase: 'tls' })],
+      ['a coding that is none', notOpened({ code: 'http_decode_failed', phase: 'response' })],
+      ['redirects without an end', notOpened({ code: 'redirect_limit', phase: 'response' }, http(302))],
+      [
+        'only the limit of redirects was changed',
+        notOpened({ code: 'redirect_limit', phase: 'response' }, http(200), { options: { followRedirects: 5 } }),
+      ],
+    ],
+    absent: [
+      ['it took too long', notOpened({ code: 'timed_out', phase: 'response' })],
+      ['the connection was reset', notOpened({ code: 'connection_reset', phase: 'response' })],
+      ['an issuer that the probe trusts by its file', notOpened({ code: 'tls_unknown_issuer', phase: 'tls' })],
+      ['a download, which is no page', notOpened({ code: 'screenshot_failed', phase: 'response' })],
+      ['the target is down for its probe', notOpened({ code: 'tls_handshake_failed', phase: 'tls' }, untrusted)],
+      [
+        'the check has headers, which the browser did not send',
+        notOpened({ code: 'redirect_limit', phase: 'response' }, http(200), { withheld: ['headers'] }),
+      ],
+      [
+        'the check asked over HTTP/1.1 alone',
+        notOpened({ code: 'http_malformed', phase: 'response' }, http(200), { options: { httpVersion: '1.1' } }),
+      ],
+      ['the probe failed', notOpened({ code: 'tls_handshake_failed', phase: 'tls', source: 'probe' })],
+    ],
+  },
   screenshot_incomplete: {
     present: [
       [
@@ -441,10 +472,7 @@ export const webCases: FindingCases = {
   screenshot_missing: {
     present: [
       ['it was given up', summaryOf('http', { 'fra-1': http(200) }, { screenshot: picture('given_up') })],
-      [
-        'the browser met a fault that has a code',
-        summaryOf('http', { 'fra-1': http(200) }, { screenshot: { ...picture('given_up'), reason: handshakeReason } }),
-      ],
+      ['the browser met a fault that has a code', notOpened({ code: 'connection_reset', phase: 'response' })],
       [
         'the fault has no message',
         summaryOf(
