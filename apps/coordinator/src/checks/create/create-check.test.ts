@@ -383,6 +383,21 @@ describe('a named probe without capacity', () => {
     expect((await bed.read(id)).results).toEqual({ 'fra-1': { result: 'pending' }, 'nyc-1': { result: 'pending' } });
   });
 
+  it('does not refuse a check that was started before, though all its probes are full or gone now', async () => {
+    const create = creatorWith(startTogether, { load });
+    const [id, ofOther] = [drawId(), drawId()];
+    await create({ ...request, probes }, undefined, undefined, id);
+    await create({ ...request, probes }, undefined, undefined, ofOther);
+    for (const probe of probes) busy.add(probe);
+
+    const full = create({ ...request, probes, needed: ['fra-1'] }, undefined, undefined, id);
+    await expect(full).resolves.toEqual({ created: true, checkId: id, probes, withoutJob: 0 });
+    const gone = create({ ...request, locations: ['JP'] }, undefined, undefined, ofOther);
+    await expect(gone).resolves.toMatchObject({ created: true, checkId: ofOther });
+    const never = create({ ...request, probes }, undefined, undefined, drawId());
+    await expect(never).rejects.toMatchObject({ name: 'QueuesFull' });
+  });
+
   it('leaves a check that another coordinator started if a replica fails afterwards', async () => {
     const id = drawId();
     await creatorWith(startTogether, { load })({ ...request, probes }, undefined, undefined, id);

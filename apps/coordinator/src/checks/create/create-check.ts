@@ -18,6 +18,7 @@ import type { CheckScreenshots } from '../screenshots/screenshots.ts';
 import type { CheckTypes } from '../store/check-type-cache.ts';
 import { drawId } from './draw-id.ts';
 import { NotGranted } from './enqueue-check.ts';
+import { findStarted } from './find-started.ts';
 import type { ProbeCapacity } from './probe-capacity.ts';
 import { startInTime, type StartDependencies } from './start-check.ts';
 
@@ -43,7 +44,7 @@ export function createChecks(dependencies: CreateCheckDependencies): Checks['cre
     return tracing.around('create check', { attributes: { 'vantage.check.type': type } }, async (span) => {
       const startedAt = performance.now();
       const creation = await onStore(redis, () =>
-        createCheck({ ...dependencies, selector }, request, { admit, client, id, first }),
+        createOrFind({ ...dependencies, selector }, request, { admit, client, id, first }),
       );
       if (!creation.created) return creation;
       span.set({ 'vantage.check.id': creation.checkId, 'vantage.check.probes': creation.probes.length });
@@ -62,6 +63,21 @@ interface Asked {
   readonly first: string | undefined;
 }
 
+/** A check that another coordinator started is not refused, although its probes may be gone or have no capacity now. */
+async function createOrFind(dependencies: WithSelector, request: AcceptedRequest, asked: Asked): Promise<Creation> {
+  const outcome = await createCheck(dependencies, request, asked).catch((error: unknown) => {
+    if (error instanceof QueuesFull) return error;
+    throw error;
+  });
+  const isFull = outcome instanceof QueuesFull;
+  if (!isFull && (outcome.created || outcome.reason === 'not-admitted')) return outcome;
+  const found = asked.id === undefined ? undefined : await findStarted(dependencies.redis, asked.id);
+  if (found !== undefined) return found;
+  dependencies.counters.checksRefused += 1;
+  if (isFull) throw outcome;
+  return outcome;
+}
+
 async function createCheck(
   dependencies: WithSelector,
   request: AcceptedRequest,
@@ -76,7 +92,6 @@ async function createCheck(
   if (directory.isEmptied()) throw new RecordsLost('Redis has the record of no probe any more.');
   const { selection, busy } = selectWithCapacity(dependencies, known, request);
   if (!selection.selected) {
-    counters.checksRefused += 1;
     const { selected: _, ...refusal } = selection;
     return { created: false, ...refusal };
   }
@@ -142,7 +157,7 @@ interface WithCapacity {
  * @throws QueuesFull if no probe has capacity
  */
 function selectWithCapacity(
-  { load, counters, selector }: WithSelector,
+  { load, selector }: WithSelector,
   known: readonly KnownProbe[],
   { checkType: { type }, limit, probes, needed, locations, steadyBy }: AcceptedRequest,
 ): WithCapacity {
@@ -164,7 +179,6 @@ function selectWithCapacity(
     const others = selector.select(known, { ...asked, isEligible: (probe) => load.hasCapacity(probe, type) });
     if (others.selected) return { selection: others, busy: [] };
   }
-  counters.checksRefused += 1;
   throw new QueuesFull(`The probes have as many ${type} checks to do as they can end on time.`);
 }
 
