@@ -2,9 +2,9 @@ import { within } from '@vantage/timers';
 
 import type { RedisClock } from '../redis/clock.ts';
 import { isStoreFault, onStore } from '../redis/store.ts';
-import { readAwaited } from './store/records/check-records.ts';
+import { readAwaited, type Absent } from './store/records/check-records.ts';
 import type { Deadlines } from './store/deadlines.ts';
-import { timeoutResult } from './store/synthetic-results.ts';
+import { errorResult, timeoutResult } from './store/synthetic-results.ts';
 import type { Ingest } from './ingest/ingest.ts';
 import type { MasterGate } from '../redis/server-state/master-gate.ts';
 import type { CheckScreenshots } from './screenshots/screenshots.ts';
@@ -50,6 +50,10 @@ export interface ExpiryDependencies extends SettleDependencies {
 }
 
 const timedOut: MakeResult = (_probe, partial, finishedAtMs) => timeoutResult(partial, finishedAtMs);
+
+function gotNoJob(absent: Absent): MakeResult {
+  return (probe, _partial, finishedAtMs) => errorResult(...absent[probe]!, finishedAtMs);
+}
 
 interface Ending {
   readonly startedAt: number;
@@ -158,7 +162,12 @@ async function endCheck(
   if (record === undefined) return deadlines.forget(id);
   // The coordinator that completed the check may have died before counting it.
   if (record.completedAt !== null) return deadlines.forget(id, record.stored);
-  const ended = { probes: pendingProbes(record), nowMs, makeResult: timedOut };
-  counters.probesTimedOut += await settleUnanswered(dependencies, id, record, ended);
+  const { absent } = record;
+  const pending = pendingProbes(record);
+  const late = { probes: pending.filter((probe) => !Object.hasOwn(absent, probe)), nowMs, makeResult: timedOut };
+  counters.probesTimedOut += await settleUnanswered(dependencies, id, record, late);
+  // The coordinator that started the check died before it wrote these results.
+  const left = { probes: pending.filter((probe) => Object.hasOwn(absent, probe)), nowMs, makeResult: gotNoJob(absent) };
+  await settleUnanswered(dependencies, id, record, left);
   if (record.screenshot.state === 'pending') await screenshots.end(id);
 }

@@ -11,7 +11,7 @@ import { Redis } from 'ioredis';
 
 import { echo } from '../../../test/echo-type.ts';
 import { PATIENT_MS, quiet, startCoreBed, until, type CoreBed } from '../../../test/core-bed.ts';
-import { report, success } from '../../../test/check-steps.ts';
+import { passDeadline, report, success } from '../../../test/check-steps.ts';
 import { NO_ACCESS } from '../../probes/enrolment/agent-access.ts';
 import { createProbeDirectory } from '../../probes/registry/probe-directory.ts';
 import type { KnownProbe } from '../../probes/registry/probe-status.ts';
@@ -194,6 +194,30 @@ describe('the creation of a check', () => {
     });
     expect(check.results['fra-1']).toEqual({ result: 'pending' });
     expect(await bed.redis.exists(queueKey('off-1', 'wait'))).toBe(0);
+  });
+
+  it('ends the share of a probe that got no job at the deadline if its coordinator dies after the start', async () => {
+    const started = Promise.withResolvers<string>();
+    const startOf: StartOf = (redis, queues) => async (check, jobs) => {
+      await startTogether(redis, queues)(check, jobs);
+      started.resolve(check.id);
+      return new Promise(() => undefined);
+    };
+    const capacity = createProbeCapacity({ listen: () => () => undefined, longestWaitMs: 60_000 });
+    const load = { ...capacity, hasCapacity: ({ record }: KnownProbe) => record.id !== 'nyc-1' };
+    const creation = creatorWith(startOf, { load })({ ...request, probes: ['off-1', 'nyc-1', 'fra-1'] });
+    const id = await Promise.race([started.promise, creation.then(() => Promise.reject(new Error('It did not die.')))]);
+    await passDeadline(bed.redis, id);
+
+    const { status, results } = await bed.read(id, PATIENT_MS);
+
+    expect(status).toBe('completed');
+    expect(results).toMatchObject({
+      'off-1': { result: 'error', error: { code: 'probe_offline', message: expect.stringContaining('Never seen') } },
+      'nyc-1': { result: 'error', error: { code: 'probe_busy' } },
+      'fra-1': { result: 'timeout', error: { code: 'probe_timeout' } },
+    });
+    expect(await bed.redis.hexists(redisKeys.check(id), 'absent')).toBe(0);
   });
 
   it('completes a check of nothing but offline probes', async () => {

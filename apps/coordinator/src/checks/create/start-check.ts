@@ -1,4 +1,4 @@
-import { publicRequest, redisKeys, screenshotJobId, type Job } from '@vantage/contract';
+import { publicRequest, redisKeys, screenshotJobId, type FailureCode, type Job } from '@vantage/contract';
 import { within } from '@vantage/timers';
 import type { Redis } from 'ioredis';
 
@@ -10,7 +10,7 @@ import { isStoreFault, storeUnavailable } from '../../redis/store.ts';
 import type { AcceptedRequest } from '../checks.ts';
 import { screenshotJob } from '../screenshots/screenshot-jobs.ts';
 import type { CheckScreenshots } from '../screenshots/screenshots.ts';
-import { removeCheck } from '../store/records/check-records.ts';
+import { removeCheck, type Absent } from '../store/records/check-records.ts';
 import { settle } from '../store/records/write-results.ts';
 import type { NewScreenshot } from '../store/records/new-check.ts';
 import type { Counters } from '../store/counters.ts';
@@ -104,7 +104,8 @@ async function start(
   // Only the check waits for its screenshot; the jobs of the probes get the earlier deadline.
   const deadlineAt = ofResults + (screenshot?.state === 'pending' ? screenshotBudgetMs : 0);
   const request = JSON.stringify(publicRequest(checkType, { ...params }));
-  const record = { id, type, host: submittedHost, between, request, createdAt, deadlineAt, ...chosen };
+  const absent = absentOf(chosen);
+  const record = { id, type, host: submittedHost, between, request, createdAt, deadlineAt, absent, ...chosen };
   const jobOf = jobsOf({ v: 1, checkId: id, type, params, deadlineAt: ofResults }, checkType, hosts);
   const online = probes.filter((probe) => !offline.has(probe) && !busy.includes(probe));
   load.added(id, online, type, deadlineAt - createdAt);
@@ -125,12 +126,11 @@ async function start(
       .filter((refusal) => refusal.id === id)
       .map(({ probe }) => without(probe, 'internal_error', BROKEN_QUEUE, createdAt));
     // Those of a check that was started before may have got a job then.
-    const absent = (isNew ? [...offline] : []).map(([probe, why]) => without(probe, 'probe_offline', why, createdAt));
-    const full = (isNew ? busy : []).map((probe) => without(probe, 'probe_busy', FULL_QUEUE, createdAt));
-    const settled = [...failed, ...absent, ...full];
+    const withoutJob = isNew ? Object.entries(absent) : [];
+    const settled = [...failed, ...withoutJob.map(([probe, [code, why]]) => without(probe, code, why, createdAt))];
     if (settled.length > 0) await settle(redis, id, settled, { retentionMs, deadlines });
-    counters.probesOffline += absent.length;
-    counters.probesBusy += full.length;
+    counters.probesOffline += isNew ? offline.size : 0;
+    counters.probesBusy += isNew ? busy.length : 0;
     await replicas.settled([redisKeys.deadlines, redisKeys.check(id)], server);
     if (screenshot?.state === 'pending' && refusals.some((refusal) => refusal.id !== id)) {
       await screenshots.passOn(id, screenshot.probe, dispatchFailure('internal_error', BROKEN_QUEUE));
@@ -143,6 +143,13 @@ async function start(
     if (isNew) await within(takeBack(redis, queues, id, online, photographers), TAKE_BACK_MS);
     throw storeUnavailable('The check could not be enqueued', error);
   }
+}
+
+function absentOf({ offline, busy }: Chosen): Absent {
+  return Object.fromEntries([
+    ...[...offline].map(([probe, why]) => [probe, ['probe_offline', why]] as const),
+    ...busy.map((probe) => [probe, ['probe_busy', FULL_QUEUE]] as const),
+  ]);
 }
 
 /** Puts the screenshot last, so that its probe gets it after its job of the check. */
@@ -169,12 +176,7 @@ function jobsOf(
   return (probe) => (hosts === undefined ? common : { ...common, params: { ...params, host: hosts.get(probe) } });
 }
 
-function without(
-  probe: string,
-  code: 'internal_error' | 'probe_offline' | 'probe_busy',
-  why: string,
-  atMs: number,
-): readonly [string, string] {
+function without(probe: string, code: FailureCode, why: string, atMs: number): readonly [string, string] {
   return [probe, JSON.stringify(errorResult(code, why, atMs))];
 }
 

@@ -1,4 +1,4 @@
-import { noScreenshot, redisKeys, type Screenshot } from '@vantage/contract';
+import { noScreenshot, redisKeys, type FailureCode, type Screenshot } from '@vantage/contract';
 import type { Redis } from 'ioredis';
 
 import { runScript } from '../../../redis/scripts.ts';
@@ -6,6 +6,9 @@ import { CheckEvicted } from '../../../redis/store-errors.ts';
 import { IDEMPOTENCY_RECORD_BYTES, RECORD_BYTES, RESULT_BYTES, type StoredCheck } from '../stored-bytes.ts';
 import { fromStored } from '../stored-json.ts';
 import { readScript } from './check-scripts.ts';
+
+/** Why probes of a check got no job: failure code and sentence, by probe. */
+export type Absent = Readonly<Record<string, readonly [code: FailureCode, why: string]>>;
 
 /** A check as stored. Times are milliseconds since the epoch by the clock of Redis. */
 export interface CheckRecord {
@@ -23,6 +26,8 @@ export interface CheckRecord {
   readonly completedAt: number | null;
   /** The selected probes, in the order of selection. */
   readonly probes: readonly string[];
+  /** Probes of a pending check that got no job; the coordinator that started it may have died before it wrote their results. */
+  readonly absent: Absent;
   /** Final results as JSON, by probe. */
   readonly finals: ReadonlyMap<string, string>;
   /** The newest partial result of each pending probe that has one, as JSON. */
@@ -78,6 +83,7 @@ export function toRecord([check, results, partials]: readonly (readonly string[]
     deadlineAt: Number(fields.get('deadlineAt')),
     completedAt: completedAt === undefined ? null : Number(completedAt),
     probes: (fields.get('probes') ?? '').split(','),
+    absent: JSON.parse(fields.get('absent') ?? '{}') as Absent,
     finals: new Map(finals.map(([probe, stored]) => [probe, fromStored(stored)])),
     partials: new Map([...toMap(partials)].map(([probe, kept]) => [probe, withoutVersion(kept)])),
     screenshot: screenshotOf(fields.get('shot'), fields.get('shotAsked')),

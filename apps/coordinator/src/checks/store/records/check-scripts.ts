@@ -46,6 +46,7 @@ if pending == 0 then
   local now = math.max(time[1] * 1000 + math.floor(time[2] / 1000), tonumber(redis.call('HGET', KEYS[1], 'createdAt')))
   local version = redis.call('HINCRBY', KEYS[1], 'v', 1)
   redis.call('HSET', KEYS[1], 'completedAt', string.format('%.0f', now))
+  redis.call('HDEL', KEYS[1], 'absent')
   redis.call('DEL', KEYS[3])
   redis.call('PEXPIRE', KEYS[1], ARGV[1])
   redis.call('PEXPIRE', KEYS[2], ARGV[1])

@@ -2,7 +2,7 @@ import { redisKeys, type Screenshot, type ScreenshotParams } from '@vantage/cont
 import type { Redis } from 'ioredis';
 
 import { runScript } from '../../../redis/scripts.ts';
-import type { CheckRecord } from './check-records.ts';
+import type { Absent, CheckRecord } from './check-records.ts';
 import { createScript } from './check-scripts.ts';
 
 export interface NewCheck extends Pick<
@@ -20,6 +20,8 @@ export interface NewCheck extends Pick<
   readonly once?: boolean | undefined;
   /** Probes whose agents may be connected to gateways, which are notified of the jobs. Default: all probes. */
   readonly atGateways?: readonly string[] | undefined;
+  /** Probes that get no job, with the reason. Their results are written after the start. */
+  readonly absent?: Absent | undefined;
   /** Undefined if no screenshot is requested; `given_up` if no probe can take one. */
   readonly screenshot?: NewScreenshot | undefined;
 }
@@ -53,6 +55,7 @@ export async function writeCheck(redis: Redis, check: NewCheck, retentionMs: num
 export function recordFields(check: NewCheck): readonly (string | number)[] {
   const { type, host, between, emptyLocations, request, createdAt, deadlineAt, probes, screenshot, client, first } =
     check;
+  const { absent = {} } = check;
   const pending = probes.length + (screenshot?.state === 'pending' ? 1 : 0);
   return [
     'type',
@@ -71,6 +74,7 @@ export function recordFields(check: NewCheck): readonly (string | number)[] {
     ...(request === undefined ? [] : ['request', request]),
     ...(client === undefined ? [] : ['client', client]),
     ...(first === undefined ? [] : ['first', first]),
+    ...(Object.keys(absent).length === 0 ? [] : ['absent', JSON.stringify(absent)]),
     'pending',
     pending,
     ...fieldsOf(screenshot),
