@@ -92,6 +92,12 @@ export const monitorMetrics = {
     help: 'Days until the certificate of the last result or one above it expires, negative once it has.',
     labels,
   },
+  lifeLeft: {
+    kind: 'gauge',
+    name: 'vantage_monitor_probe_certificate_life_left_ratio',
+    help: 'Share of its life that this certificate has left, negative once it has expired. Absent if not known.',
+    labels,
+  },
   info: {
     kind: 'gauge',
     name: 'vantage_monitor_probe_info',
@@ -142,6 +148,7 @@ function probeSamples(of: Labels, memory: MonitorInList['probes'][string]): read
     ['rtt', memory.rtt === null ? null : memory.rtt / 1_000],
     ['loss', memory.loss],
     ['certificate', memory.certificateDays],
+    ['lifeLeft', memory.certificateLifeLeft ?? null],
   ];
   const place = { country: memory.country ?? '', asn: memory.network ?? '' };
   return [...present(values, of), ['info', { ...of, ...place }, 1]];

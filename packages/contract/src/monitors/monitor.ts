@@ -37,6 +37,12 @@ const measured = {
   certificateDays: nullable(
     Type.Integer({ description: 'Days until the certificate or one above it expires, negative once it has.' }),
   ),
+  certificateLifeLeft: Type.Optional(
+    Type.Number({
+      description:
+        'Share of its life that the certificate of `certificateDays` has left, negative once it has expired. Absent if its life is not known.',
+    }),
+  ),
   status: nullable(Type.Integer({ description: 'HTTP status code.' })),
 };
 

@@ -52,6 +52,7 @@ export const exampleMonitor: JsonObject = {
       rtt: 36.5,
       loss: null,
       certificateDays: 58,
+      certificateLifeLeft: 0.65,
       status: 200,
     },
   },

@@ -9,6 +9,7 @@ export interface MeasuredCertificates {
     readonly faults?: readonly Fault[];
     readonly chain?: readonly { readonly validFrom: string | null; readonly validUntil: string | null }[];
   };
+  readonly sslValidFrom?: string | null;
   readonly sslValidUntil?: string | null;
   readonly finishedAt?: string;
 }
@@ -22,6 +23,8 @@ interface Fault {
 
 interface End {
   readonly days: number;
+  /** Share of its life that the certificate has left; undefined if that is not known. */
+  readonly lifeLeft?: number | undefined;
   /** Why that is too early, given the least number of days. */
   readonly explain: (least: number) => string;
 }
@@ -32,6 +35,14 @@ interface End {
  */
 export function certificateDaysOf(measured: MeasuredCertificates): number | null | undefined {
   return measured.tls === undefined ? undefined : (firstEndOf(measured)?.days ?? null);
+}
+
+/**
+ * Share of its life that the certificate of `certificateDaysOf` has left, negative once it has expired; undefined if
+ * that is not known.
+ */
+export function certificateLifeLeftOf(measured: MeasuredCertificates): number | undefined {
+  return measured.tls === undefined ? undefined : firstEndOf(measured)?.lifeLeft;
 }
 
 /** Reasons by which the certificates are not valid for as many days as expected. */
@@ -60,7 +71,14 @@ function firstEndOf(measured: MeasuredCertificates): End | undefined {
  */
 function ownEnd(measured: MeasuredCertificates): readonly End[] {
   const days = daysUntil(measured.sslValidUntil, measured) ?? measured.tls?.daysLeft ?? undefined;
-  return days === undefined ? [] : [{ days, explain: (least) => `certificate ${state(days, least)}` }];
+  const explain: End['explain'] = (least) => `certificate ${state(days!, least)}`;
+  return days === undefined ? [] : [{ days, lifeLeft: lifeLeftOf(measured), explain }];
+}
+
+function lifeLeftOf({ sslValidFrom, sslValidUntil, finishedAt }: MeasuredCertificates): number | undefined {
+  const [from, until, now] = [sslValidFrom, sslValidUntil, finishedAt].map((time) => Date.parse(time ?? ''));
+  const left = (until! - now!) / (until! - from!);
+  return Number.isFinite(left) ? Number(left.toPrecision(6)) : undefined;
 }
 
 function issuerEnd(measured: MeasuredCertificates): readonly End[] {

@@ -263,4 +263,20 @@ describe('an expectation', () => {
   ])('%s', (_reason, result, evidence, expectation, state, reason) => {
     expect(judgeResult(result as Record<string, unknown>, evidence, expectation)).toMatchObject({ state, reason });
   });
+
+  it.each<[string, object, number | undefined]>([
+    ['a short-lived certificate', { sslValidUntil: '2026-01-07T16:00:00Z' }, 0.4],
+    ['an expired one', { sslValidUntil: '2026-01-04T23:00:00Z' }, -0.0105263],
+    ['one whose life is not known', {}, undefined],
+    [
+      'one with another above it that ends first',
+      { tls: { daysLeft: 60, issuerEnds: { name: 'R1', daysLeft: 1 } } },
+      undefined,
+    ],
+  ])('has the share of its life that %s has left', (_what, more, left) => {
+    const dates = { sslValidFrom: '2026-01-01T00:00:00Z', finishedAt: '2026-01-05T00:00:00Z' };
+    const result = { ...dates, tls: { daysLeft: 2 }, ...more };
+
+    expect(judgeResult(result, 'up', {}).certificateLifeLeft).toBe(left);
+  });
 });

@@ -2,7 +2,7 @@ import type { Expectation, Failure, MonitoredProbeState, RunAtProbe } from '@van
 import type { Evidence } from '@vantage/summary';
 
 import { lackingAnswers, unseenAnswers, type MeasuredAnswers } from './answers-expected.ts';
-import { certificateDaysOf, underDays, type MeasuredCertificates } from './certificate-days.ts';
+import { certificateDaysOf, certificateLifeLeftOf, underDays, type MeasuredCertificates } from './certificate-days.ts';
 
 /** Fields of results that are read here; a result has only those of its check type. */
 interface Measured extends MeasuredCertificates, MeasuredAnswers {
@@ -34,12 +34,14 @@ export function judgeResult(
   const state = stateOf(evidence, expectation, reasons, measured.state === 'open|filtered');
   const doubts = state === 'ok' ? unseenAnswers(measured, expectation) : [];
   const shown = [...reasons, ...doubts];
+  const lifeLeft = certificateLifeLeftOf(measured);
   return {
     state: doubts.length === 0 ? state : 'unmeasured',
     reason: shown.length === 0 ? null : shown.join('; ').slice(0, 1_024),
     rtt: measured.rttAvg ?? measured.rt ?? null,
     loss: measured.loss ?? null,
     certificateDays: certificateDaysOf(measured) ?? null,
+    ...(lifeLeft === undefined ? {} : { certificateLifeLeft: lifeLeft }),
     status: measured.statusCode ?? null,
   };
 }

@@ -45,6 +45,7 @@ const inList: MonitorInList = {
       rtt: null,
       loss: null,
       certificateDays: 12,
+      certificateLifeLeft: 0.13,
       status: 200,
     },
   },
@@ -129,6 +130,7 @@ describe('GET /metrics/monitors', () => {
         'vantage_monitor_probe_loss_ratio{monitor="web",probe="fra-1"} 0.25',
         'vantage_monitor_probe_flapping{monitor="web",probe="nyc-1"} 1',
         'vantage_monitor_probe_certificate_days{monitor="web",probe="nyc-1"} 12',
+        'vantage_monitor_probe_certificate_life_left_ratio{monitor="web",probe="nyc-1"} 0.13',
         'vantage_monitor_probe_info{monitor="web",probe="fra-1",country="DE",asn="AS64496"} 1',
       ]),
     );
