@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { fakePackets } from '../../../test/fake-packets.ts';
-import { path, virtualTrace } from '../../../test/trace-network.ts';
+import { fakePackets, type FakeAnswer, type FakePackets, type FakeSent } from '../../../test/fake-packets.ts';
+import { answerOfTarget, expired, path, router, virtualTrace } from '../../../test/trace-network.ts';
 import type { PacketSockets } from '../../sockets/packet-socket.ts';
 
 /** TTL of the echo requests of the path MTU search. */
@@ -40,4 +40,35 @@ describe('the search for the path MTU of a black hole', () => {
     expect(outcome).toMatchObject({ pathMtu: 1_400, mtuBlackHole: 1_401 });
     expect(times.at(-1)! - times[0]!).toBeLessThan(10_000);
   });
+
+  it.each(['icmp', 'udp'] as const)(
+    'is the same on a probe that gets little of its processors, with %s',
+    async (protocol) => {
+      const fake = busyPackets((sent) => {
+        if (sent.packet.length + 20 > 1_400) return [];
+        return [sent.ttl < 3 ? expired(sent, router(sent.ttl)) : answerOfTarget(sent)];
+      });
+      const outcome = await virtualTrace({ packets: fake }, { protocol });
+
+      expect(outcome).toMatchObject({ reached: true, pathMtu: 1_400, mtuBlackHole: 1_401 });
+      if (protocol === 'udp') expect(outcome.fullSize).toEqual({ bytes: 1_500, arrives: false });
+    },
+  );
 });
+
+/** Sockets of a packet process that runs for only a fourth of the time, in slices, from its first packet on. */
+function busyPackets(network: (sent: FakeSent) => readonly FakeAnswer[]): FakePackets {
+  const run = (): void => {
+    fake.resume();
+    setTimeout(halt, 200);
+  };
+  const halt = (): void => {
+    fake.stop();
+    setTimeout(run, 600);
+  };
+  const fake = fakePackets((sent) => {
+    if (fake.sent.length === 1) halt();
+    return network(sent);
+  }, true);
+  return fake;
+}

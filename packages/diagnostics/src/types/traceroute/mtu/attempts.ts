@@ -2,10 +2,7 @@ import type { DiagnosticContext } from '../../../diagnostic.ts';
 import type { Try } from './black-hole.ts';
 import type { Answer, SharedSocket } from './try-packet.ts';
 
-/**
- * Maximum number of packets of one size that are sent again because this process stalled during the wait: then silence
- * is no evidence.
- */
+/** Maximum number of packets of one size that are sent again because of a long stall: then silence is no evidence. */
 const STALLED_TRIES = 4;
 const RESERVE_MS = 500;
 

@@ -3,7 +3,7 @@ import { pause } from '@vantage/timers';
 import type { Answer } from './try-packet.ts';
 
 /**
- * Sends a packet of `bytes` bytes, up to `tries` times while there is no answer, and more often if this process stalls.
+ * Sends a packet of `bytes` bytes, up to `tries` times while there is no answer, and more often if the probe stalls.
  * Undefined if packets or time did not suffice.
  *
  * @param proof set for a packet that is to prove a black hole: it is awaited as long as a late error may take, and for

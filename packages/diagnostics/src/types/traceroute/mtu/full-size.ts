@@ -10,7 +10,7 @@ import { flowsByWay } from './flows-by-way.ts';
 import { attemptsOver } from './attempts.ts';
 import { MAX_WAIT_MS, prove, type Pairs, type Try } from './black-hole.ts';
 import { FIRST_BYTES } from './path-mtu.ts';
-import { sharedSocket, tryPacket, type Answer, type ReportedMtus } from './try-packet.ts';
+import { sharedSocket, tryPacket, type Answer, type CaughtUp, type ReportedMtus } from './try-packet.ts';
 
 /** Whether packets of the trace's own protocol arrive in full size. */
 export interface FullSize {
@@ -38,6 +38,7 @@ const WAIT_RTTS = 3;
 export interface FullSizeOptions extends Omit<FlowOptions, 'identifier' | 'bytes'> {
   readonly maxPackets: number;
   readonly reported: ReportedMtus;
+  readonly caughtUp: CaughtUp;
 }
 
 /**
@@ -69,11 +70,11 @@ export async function sendFullSize(
 async function sendInFlow(
   trace: Trace,
   { socket, header }: ProbeLoopFlow,
-  { maxPackets, reported, ...options }: FullSizeOptions,
+  { maxPackets, reported, caughtUp, ...options }: FullSizeOptions,
   { signal, remainingMs }: Pick<DiagnosticContext, 'signal' | 'remainingMs'>,
   onSent: () => void,
 ): Promise<FullSize | null> {
-  const shared = sharedSocket(socket, header, reported);
+  const shared = sharedSocket(socket, header, reported, caughtUp);
   const sized = sizedFlows({ ...options, identifier: socket.identifier });
   const { destination, family } = options;
   const senders = new Set(trace.packets.flatMap(({ answer }) => (answer?.kind === 'target' ? [answer.from] : [])));

@@ -68,6 +68,7 @@ export function mtuSearch(
         reported,
         isAsking: protocol !== 'icmp' || isLarge,
         dscp,
+        caughtUp: () => packets.sourceFor(target.address),
       },
       context,
     );

@@ -23,7 +23,8 @@ export async function ordinaryEcho(
 ): Promise<EchoCount | null> {
   const echo: EchoCount = { sent: 0, received: 0 };
   try {
-    const socket = sharedSocket(await packets.open({ family: target.family, protocol: 'icmp' }), {}, new Map());
+    const opened = await packets.open({ family: target.family, protocol: 'icmp' });
+    const socket = sharedSocket(opened, {}, new Map(), () => packets.sourceFor(target.address));
     try {
       const limits = { maxPackets: ORDINARY_ECHO.count, waitMs: () => WAIT_MS, proofMs: () => WAIT_MS };
       const attempt = attemptsOver(

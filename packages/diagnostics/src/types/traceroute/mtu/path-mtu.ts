@@ -5,7 +5,7 @@ import type { PacketSocket } from '../../../sockets/packet-socket.ts';
 import { MAX_WAIT_MS, narrow, prove, type Bracket, type TooBig, type Try } from './black-hole.ts';
 import { attemptsOver } from './attempts.ts';
 import { tryBytes } from './try-bytes.ts';
-import { sharedSocket, type Answer, type ReportedMtus, type SharedSocket } from './try-packet.ts';
+import { sharedSocket, type Answer, type CaughtUp, type ReportedMtus, type SharedSocket } from './try-packet.ts';
 
 /** Size of the largest packets; the search begins with one unless it first asks with a small one (`isAsking`). */
 export const FIRST_BYTES = 1_500;
@@ -57,6 +57,7 @@ export interface PathMtuLimits {
   /** Whether the search begins with a small packet, which shows if the target answers echo requests. */
   readonly isAsking: boolean;
   readonly dscp: number | undefined;
+  readonly caughtUp: CaughtUp;
 }
 
 export interface EchoCount {
@@ -76,7 +77,7 @@ export interface EchoCount {
 export async function findPathMtu(
   opening: Promise<PacketSocket>,
   target: Target,
-  { rttMs, maxPackets, echo, reported, isAsking, dscp }: PathMtuLimits,
+  { rttMs, maxPackets, echo, reported, isAsking, dscp, caughtUp }: PathMtuLimits,
   { signal, remainingMs }: Pick<DiagnosticContext, 'signal' | 'remainingMs'>,
 ): Promise<PathMtu> {
   // On a slow link a large packet takes longer than those of the trace, and so may the error that answers it.
@@ -87,7 +88,7 @@ export async function findPathMtu(
   };
   let socket: SharedSocket | undefined;
   try {
-    const shared = sharedSocket(await opening, { dscp }, reported);
+    const shared = sharedSocket(await opening, { dscp }, reported, caughtUp);
     socket = shared;
     signal.addEventListener('abort', () => socket?.close(), { once: true });
     const limits = { maxPackets, waitMs, proofMs: () => MAX_WAIT_MS };

@@ -61,6 +61,7 @@ async function fullSizeOf(
   if (source === null) return null;
   const left = mostPackets - trace.packets.length - MAX_MTU_PACKETS - ECHO_REQUESTS;
   const maxPackets = Math.min(MAX_FULL_SIZE_PACKETS, left);
-  const own = { protocol, family, source, destination, port, tag, maxPackets, reported };
+  const caughtUp = (): Promise<string> => packets.sourceFor(destination);
+  const own = { protocol, family, source, destination, port, tag, maxPackets, reported, caughtUp };
   return sendFullSize(trace, flows, own, context);
 }

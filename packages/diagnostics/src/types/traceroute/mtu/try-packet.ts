@@ -1,11 +1,9 @@
 import { errnoOf } from '../../../sockets/errno.ts';
-import { probeClock } from '../../../sockets/clock/probe-clock.ts';
+import { onceCaughtUp, probeClock } from '../../../sockets/clock/probe-clock.ts';
 import type { PacketHeader, PacketSocket, ReceivedPacket } from '../../../sockets/packet-socket.ts';
 
 /** Polling interval: the time to wait changes when the round-trip time becomes known. */
 const LOOK_EVERY_MS = 25;
-/** Shortest stall of the process that invalidates an attempt. */
-const STALL_MS = 50;
 /** Smallest MTU of a link (RFC 791). */
 const LEAST_MTU = 68;
 /** TTL of the packets of `tryPacket`. */
@@ -13,7 +11,7 @@ export const MTU_TTL = 64;
 
 export type Answer =
   | { readonly kind: 'arrived' }
-  /** `isStalled`: this process stalled while it waited, and may have missed an answer. */
+  /** `isStalled`: the probe stalled for long during the wait, and its machine may have lost an answer. */
   | { readonly kind: 'silent'; readonly isStalled: boolean }
   /** The kernel refused the packet as too large (EMSGSIZE): nothing was sent. */
   | { readonly kind: 'unsent' }
@@ -23,7 +21,11 @@ export type Answer =
 export interface SharedSocket extends Pick<PacketSocket, 'identifier' | 'send' | 'close'> {
   readonly listeners: Set<Listener>;
   readonly answers: Answers;
+  readonly caughtUp: CaughtUp;
 }
+
+/** Resolves when the packet process has forwarded all that it had received. */
+export type CaughtUp = () => Promise<unknown>;
 
 /** Answers to all tries so far, including those after the timeout. */
 interface Answers {
@@ -48,7 +50,12 @@ interface Listener {
 }
 
 /** Takes over the packets that a socket receives. */
-export function sharedSocket(socket: PacketSocket, header: PacketHeader, reported: ReportedMtus): SharedSocket {
+export function sharedSocket(
+  socket: PacketSocket,
+  header: PacketHeader,
+  reported: ReportedMtus,
+  caughtUp: CaughtUp,
+): SharedSocket {
   const listeners = new Set<Listener>();
   socket.onPacket((received) => [...listeners].forEach(({ packet }) => packet(received)));
   socket.onLost((error) => [...listeners].forEach(({ lost }) => lost(error)));
@@ -59,6 +66,7 @@ export function sharedSocket(socket: PacketSocket, header: PacketHeader, reporte
     close: socket.close,
     listeners,
     answers: { largest: 0, refused: new Map(), reported, latestMs: 0, rttMs: Infinity },
+    caughtUp,
   };
 }
 
@@ -86,25 +94,25 @@ export function tryPacket(
   return new Promise((resolve, reject) => {
     const clock = probeClock();
     let awaitedMs = clock.now();
-    const startedMs = performance.now() - awaitedMs;
     let sentMs: number | undefined;
     let receivedMs: number | undefined;
-    let isLate = false;
+    let [isSettled, isLate] = [false, false];
     // If this process is busy, it may read the answer before the confirmation that the packet was sent.
     const noteTimes = (): void => {
       if (sentMs !== undefined && receivedMs !== undefined) noteRtt(socket.answers, receivedMs - sentMs, isLate);
     };
     const giveUp = (): void => {
-      isLate = true;
-      const stalledMs = performance.now() - clock.now() - startedMs;
-      settle({ kind: 'silent', isStalled: stalledMs >= STALL_MS });
+      isLate ||= !isSettled;
+      settle({ kind: 'silent', isStalled: clock.hasStalled() });
     };
-    // Timers run before sockets are read: the answer may have arrived.
-    const timer = setInterval(() => clock.now() - awaitedMs >= waitMs() && setImmediate(giveUp), LOOK_EVERY_MS);
+    // On a busy machine the answer may have arrived, and be unread.
+    const believeSilence = onceCaughtUp(clock, socket.caughtUp);
+    const timer = setInterval(() => clock.now() - awaitedMs >= waitMs() && believeSilence(giveUp), LOOK_EVERY_MS);
     const settle = (answer: Answer): void => resolve(end(answer));
     const fail = (error: unknown): void => reject(end(error));
     // The listener stays until the socket is closed, for an answer that comes late.
     const end = <T>(outcome: T): T => {
+      isSettled = true;
       clearInterval(timer);
       clock.stop();
       signal.removeEventListener('abort', giveUp);
