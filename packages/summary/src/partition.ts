@@ -1,7 +1,7 @@
 import type { Summary } from '@vantage/contract';
 
 import type { ProbeResult, SparseResultOf } from './probe-result.ts';
-import { isMisjudged, isMisdatedAlone } from './clock.ts';
+import { acceptsByClock, isMisjudged, isMisdatedAlone } from './clock.ts';
 import { answersSome, limitsAnswers } from './answers-some.ts';
 import { endsOnWay } from './ends-on-way.ts';
 import { thresholds } from './thresholds.ts';
@@ -119,7 +119,7 @@ function evidenceOf(type: string, probeResult: ProbeResult, all: readonly ProbeR
   if (outcome === 'error' || result.error?.source === 'probe') return 'notMeasured';
   if (type === 'ping' && outcome !== 'success') return unansweredEvidence(probeResult, all);
   if (type === 'traceroute' && isTooLarge(probeResult.result)) return 'notMeasured';
-  if (type === 'http') return httpEvidence(outcome, probeResult.result);
+  if (type === 'http') return httpEvidence(probeResult);
   if (type === 'dns') return dnsEvidence(outcome, probeResult.result);
   if (outcome === 'success') return 'up';
   if (result.error?.phase === 'resolve') return 'down';
@@ -187,10 +187,12 @@ function dnsEvidence(outcome: 'success' | 'failure' | 'timeout', result: SparseR
 /** Failures after the target answered: of redirects, except a loop, and of the browser. */
 const answeredAnyway: ReadonlySet<string> = new Set(['redirect_refused', 'redirect_limit', 'screenshot_failed']);
 
-function httpEvidence(outcome: 'success' | 'failure' | 'timeout', result: SparseResultOf<'http'>): Evidence {
+function httpEvidence(probeResult: ProbeResult<SparseResultOf<'http'>>): Evidence {
+  const { outcome, result } = probeResult;
   const { error, statusCode, tls } = result;
-  if (isMisjudged(result)) return 'notMeasured';
-  if (outcome === 'success') return tls?.authorized === false && !isMisdatedAlone(result) ? 'impaired' : 'up';
+  if (isMisjudged(probeResult)) return 'notMeasured';
+  const isUntrusted = (tls?.authorized === false && !isMisdatedAlone(result)) || acceptsByClock(result);
+  if (outcome === 'success') return isUntrusted ? 'impaired' : 'up';
   const code = error?.code;
   if (code === 'http_status' || isBodyUnfinished(result))
     return statusCode !== undefined && statusCode < 500 ? 'impaired' : 'down';

@@ -26,16 +26,19 @@ export interface ProbeResult<Result = Common> {
   readonly result: Result;
   /** True if the result says that a name does not exist, or has no address, which other probes found. */
   readonly isDisputed?: true;
+  /** True if the request asked to accept any certificate: then the outcome depends on none. */
+  readonly isInsecure?: true;
 }
 
 /** Results of all probes, in order of their ids. */
 export function probeResultsOf(check: Check, probes: ReadonlyMap<string, ProbeFacts>): readonly ProbeResult[] {
+  const insecure = check.request?.['insecureSSL'] === true ? { isInsecure: true as const } : {};
   return Object.keys(check.results)
     .toSorted(byText)
     .map((probe) => {
       const { result: word, ...result }: Readonly<Record<string, unknown>> = check.results[probe]!;
       const outcome = outcomes.find((outcome) => outcome === word) ?? 'pending';
-      return { probe, facts: probes.get(probe), outcome, result };
+      return { probe, facts: probes.get(probe), outcome, result, ...insecure };
     });
 }
 

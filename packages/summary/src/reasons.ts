@@ -74,7 +74,7 @@ function reasonOfAny(probeResult: ProbeResult): string {
       Pick<SparseResultOf<'traceroute'>, 'sourcePort'> &
       Pick<SparseResultOf<'ping'>, 'ttl' | 'size'>;
   const code = error?.code;
-  if (isMisjudged(probeResult.result))
+  if (isMisjudged(probeResult))
     return code === undefined
       ? 'the probe accepts a certificate that is out of date by the clock of the service'
       : 'the clock of the probe is wrong';

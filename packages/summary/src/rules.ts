@@ -366,6 +366,6 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   probes_faulty: rule(
     ['warning', 'info'],
-    'Every other result `error`, and every failure whose source is the probe; http: `tls_expired` or `tls_not_yet_valid` of certificates that are valid at `finishedAt`, by the clock of the service: that of the probe is wrong. Also a `success` with a certificate that is out of date by an hour or more.',
+    'Every other result `error`, and every failure whose source is the probe; http: `tls_expired` or `tls_not_yet_valid` of certificates that are valid at `finishedAt`, by the clock of the service: that of the probe is wrong. Also a `success` with a certificate that is out of date by an hour or more, except with `insecureSSL`.',
   ),
 };

@@ -832,6 +832,17 @@ describe('an http check', () => {
   });
 
   it.each([
+    ['asks to accept any certificate', { insecureSSL: true }, 'degraded'],
+    ['asks for trusted ones', {}, 'unknown'],
+  ])('counts a success in spite of the wrong clock of the probe if the request %s', (_what, request, verdict) => {
+    const outOfDate = { ...tls('01'), chain: dated('2025-09-01T00:00:00.000Z', '2025-12-31T21:00:00.000Z') };
+    const summary = summaryOf('http', { 'fra-1': http(200, { tls: outOfDate }) }, { request });
+
+    expect(summary.verdict).toBe(verdict);
+    expect(lines(summary)).toContain('certificate_expired warning: fra-1');
+  });
+
+  it.each([
     ['a status', 503, undefined, 'down'],
     ['a status', 404, undefined, 'degraded'],
     ['silence after the handshake', 200, 'timed_out', 'down'],
