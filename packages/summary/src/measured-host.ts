@@ -30,6 +30,19 @@ export function measuredPart(type: string, all: readonly ProbeResult[]): string 
   return others.length === 0 ? ` (${shown(first!)}, one of its ${count})` : ` (${measured.length} of its ${count})`;
 }
 
+/** ` over IPv4`, if all measured over that family alone and the name has addresses of the other one; http tries both. */
+export function overFamily(type: string, all: readonly ProbeResult[]): string {
+  if (!ofAddress.has(type) || type === 'http') return '';
+  const families = unique(all.flatMap((probeResult) => familyOf(probeResult) ?? []));
+  const isAlone = families.length === 1 && all.every(({ result }) => !('otherFamily' in result));
+  return isAlone && all.some(hasOtherAddresses) ? ` over ${families[0]}` : '';
+}
+
+function hasOtherAddresses(probeResult: ProbeResult): boolean {
+  const { addresses = [] } = probeResult.result as SparseResultOf<'ping'>;
+  return addresses.length > addressesOfFamily(probeResult).length;
+}
+
 /** True for an http result that connected, and whose last URL is on the host of the first. */
 function isOfHost({ result }: ProbeResult): boolean {
   const { url, redirects = [], timings } = result as SparseResultOf<'http'>;

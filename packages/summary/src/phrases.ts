@@ -97,7 +97,7 @@ export const unmatchedPhrases: Readonly<Partial<Record<FailureCode, string>>> = 
 
 /** Phrases for http checks that timed out after their connection was made. */
 export const unfinishedPhrases: Readonly<Partial<Record<Failure['phase'], string>>> = {
-  request: 'the server took the connection and sent no answer in time',
+  request: 'the connection was made, and no answer came in time',
 };
 
 /** Phrases for http checks that failed in the TLS handshake, during which part of an answer may have arrived. */

@@ -922,6 +922,23 @@ describe('the headline', () => {
       summaryOf('tcp', each('fra-1 ber-1', { ...tcp('closed'), addresses: ['203.0.113.2', '203.0.113.1'] })),
     ],
     [
+      'Port 443 of example.com is not open over IPv4 from any of 2 probes: the connection was refused.',
+      summaryOf('tcp', each('fra-1 ber-1', { ...tcp('closed'), addresses: ['2001:db8::1', '203.0.113.1'] })),
+    ],
+    [
+      'Port 443 of example.com is not open from any of 2 probes: the connection was refused.',
+      summaryOf('tcp', {
+        'fra-1': { ...tcp('closed'), addresses: ['2001:db8::1', '203.0.113.1'] },
+        'ber-1': { ...tcp('closed'), addresses: ['2001:db8::1', '203.0.113.1'], resolvedIp: '2001:db8::1' },
+      }),
+    ],
+    [
+      'example.com does not answer pings of 1200 bytes of payload over IPv6 from the one probe asked: nothing came back in time.',
+      summaryOf('ping', {
+        'fra-1': { ...lost, size: 1200, addresses: ['2001:db8::1', '203.0.113.1'], resolvedIp: '2001:db8::1' },
+      }),
+    ],
+    [
       'example.com (203.0.113.1, one of its 20 or more IPv4 addresses) answers pings from both probes (median round trip 21 ms).',
       summaryOf(
         'ping',
@@ -1087,7 +1104,7 @@ describe('the headline', () => {
       }),
     ],
     [
-      'https://example.com/ does not work from any of 2 probes: the server took the connection and sent no answer in time.',
+      'https://example.com/ does not work from any of 2 probes: the connection was made, and no answer came in time.',
       summaryOf('http', each('fra-1 ber-1', inPhase('request'))),
     ],
     [

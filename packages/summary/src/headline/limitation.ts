@@ -20,7 +20,7 @@ export function limitationOf({ type }: Check, findings: readonly FindingDraft[],
 }
 
 /** Types whose clauses do not say for which probes they hold. */
-const OF_ALL: ReadonlySet<string> = new Set(['http', 'ping', 'tcp']);
+const OF_ALL: ReadonlySet<string> = new Set(['http', 'ping', 'tcp', 'traceroute']);
 
 type Named = Pick<FindingDraft, 'brief' | 'probes'> & { readonly code?: string };
 

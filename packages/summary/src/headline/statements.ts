@@ -1,6 +1,6 @@
 import type { Check } from '@vantage/contract';
 
-import { measuredHost } from '../measured-host.ts';
+import { measuredHost, overFamily } from '../measured-host.ts';
 import { payloadText } from '../payload-text.ts';
 import { ofType, type ProbeResult, type SparseResultOf } from '../probe-result.ts';
 import { isWithoutFamily } from '../resolution.ts';
@@ -33,8 +33,12 @@ export function positive(check: Check, probeResults: readonly ProbeResult[], up:
   }
 }
 
-/** Clause about the probes for which it is down. */
+/** Clause about the probes for which it is down, with the address family if that leaves another one open. */
 export function negative(check: Check, probeResults: readonly ProbeResult[], down: readonly ProbeResult[]): string {
+  return `${fails(check, probeResults, down)}${overFamily(check.type, down)}`;
+}
+
+function fails(check: Check, probeResults: readonly ProbeResult[], down: readonly ProbeResult[]): string {
   const host = measuredHost(check, probeResults);
   if (isNameless(check, down)) {
     const [family] = down.map(({ result }) => result.error?.family);

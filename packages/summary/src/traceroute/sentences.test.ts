@@ -205,10 +205,22 @@ describe('the probes that reach a target', () => {
 
     expect([summary.verdict, summary.headline]).toEqual([
       'degraded',
-      'example.com is reached from 1 of 2 probes, but packets go round in a circle.',
+      'example.com is reached from 1 of 2 probes, but packets go round in a circle for ber-1.',
     ]);
     expect(summaryOf('traceroute', { 'ber-1': circle }).headline).toBe(
       'example.com answers echo requests from the one probe asked, but packets go round in a circle.',
+    );
+  });
+
+  it('have a clause in the headline with those of them for which alone it holds', () => {
+    const path = [access(1), '203.0.113.1 5 5 5'];
+    const hole = trace(path, { mtuBlackHole: 1_401 });
+
+    expect(summaryOf('traceroute', { 'fra-1': hole, 'ber-1': trace(path) }).headline).toBe(
+      'example.com is reached from both probes, but large pings get no answer for fra-1.',
+    );
+    expect(summaryOf('traceroute', { 'fra-1': hole, 'ber-1': hole }).headline).toBe(
+      'example.com is reached from both probes, but large pings get no answer.',
     );
   });
 

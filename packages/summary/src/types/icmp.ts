@@ -30,9 +30,15 @@ function senderOf(icmp: IcmpNotice, target: string): string {
   if (icmp.own === true) return 'from the probe itself';
   if (icmp.private === true) return 'from a private address';
   if (icmp.from === null) return 'from a sender that the probe could not see';
-  return icmp.from === target
-    ? `from the target itself (${shown(icmp.from)})`
-    : `from ${shown(icmp.from)}, which is not the measured address`;
+  if (icmp.from !== target) return `from ${shown(icmp.from)}, which is not the measured address`;
+  return isOfForwarder(icmp, target)
+    ? `from the target’s own address (${shown(icmp.from)}), as from a load balancer or NAT in front of a server that is away`
+    : `from the target itself (${shown(icmp.from)})`;
+}
+
+/** True for an error of devices that forward: no network, host or route. A host does not send it of itself. */
+function isOfForwarder({ type, code }: IcmpNotice, target: string): boolean {
+  return (target.includes(':') ? ['1/0', '1/3'] : ['3/0', '3/1']).includes(`${type}/${code}`);
 }
 
 /**

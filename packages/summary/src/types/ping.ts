@@ -7,6 +7,7 @@ import { reasonsOf } from '../reasons.ts';
 import { thresholds } from '../thresholds.ts';
 import { countOf, listed, ms, naming, percent } from '../words.ts';
 import { findIcmp } from './icmp.ts';
+import { lostInRow } from './lost-in-row.ts';
 import { findOddReplies, findUncountedReplies } from './ping-replies.ts';
 
 type PingResult = ProbeResult<SparseResultOf<'ping'>>;
@@ -44,9 +45,15 @@ function loss(answered: readonly PingResult[]): readonly FindingDraft[] {
   const lost = lossy.reduce((sum, one) => sum + one.lost, 0);
   const severity = lost >= thresholds.lostPackets ? 'warning' : 'info';
   const values = listed(
-    lossy.map(({ probeResult, lost, of }) => `${probeResult.probe} ${percent(lost / of)} (${lost} of ${of})`),
+    lossy.map(
+      ({ probeResult: { probe, result }, lost, of }) =>
+        `${probe} ${percent(lost / of)} (${lost} of ${of}${lostInRow(result)})`,
+    ),
   );
-  const who = lossy.length === 1 ? lossy[0]!.probeResult.probe : `${lossy.length} probes`;
+  // Probes without any answer do not count as reached, and the headline names them separately.
+  const partly = lossy.filter(({ lost, of }) => lost < of);
+  const told = partly.length > 0 ? partly : lossy;
+  const who = told.length === 1 ? told[0]!.probeResult.probe : `${told.length} probes`;
   const causes = lossy.map(causesOf);
   const isOfReplies = causes.every(({ replies, unexplained, refused }) => replies > 0 && unexplained + refused === 0);
   const verb = isOfReplies ? ['gets', 'get'] : ['misses', 'miss'];
@@ -56,7 +63,7 @@ function loss(answered: readonly PingResult[]): readonly FindingDraft[] {
       severity,
       lossy.map(({ probeResult }) => probeResult),
       `Packets got ${missed(causes)}: ${values}.${whyLost(causes)}`,
-      `${who} ${verb[lossy.length === 1 ? 0 : 1]} ${isOfReplies ? 'late or damaged replies' : 'answers'}`,
+      `${who} ${verb[told.length === 1 ? 0 : 1]} ${isOfReplies ? 'late or damaged replies' : 'answers'}`,
     ),
   ];
 }

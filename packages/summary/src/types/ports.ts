@@ -82,11 +82,15 @@ function failuresOf(probeResult: TcpResult): readonly Failure[] {
 const kinds: Readonly<Partial<Record<FailureCode, string>>> = {
   connection_refused: 'refused',
   timed_out: 'unanswered',
+  host_unreachable: 'host unreachable',
+  network_unreachable: 'network unreachable',
+  administratively_prohibited: 'prohibited',
+  port_unreachable: 'refused by a filter',
 };
 
-/** Whether the failed handshakes of a probe were refused or got no answer, in parentheses. */
+/** How the handshakes of a probe failed, in parentheses. */
 function failureKinds(probeResult: TcpResult): string {
-  const counts = [...Map.groupBy(failuresOf(probeResult), ({ code }) => kinds[code] ?? 'other errors')];
+  const counts = [...Map.groupBy(failuresOf(probeResult), ({ code }) => kinds[code] ?? 'otherwise failed')];
   const texts = counts.toSorted(([a], [b]) => byText(a, b)).map(([kind, { length }]) => [length, kind] as const);
   return ` (${texts.length === 1 ? texts[0]![1] : listed(texts.map(([count, kind]) => `${count} ${kind}`))})`;
 }

@@ -185,9 +185,11 @@ describe('pings to which nothing came back, while others missed answers', () => 
       'nyc-1': ping([null, null, null, null]),
     });
 
-    expect(summary.headline).toMatch(/; one probe heard nothing from it, which proves nothing\.$/);
+    expect(summary.headline).toMatch(
+      /, but fra-1 misses answers; one probe heard nothing from it, which proves nothing\.$/,
+    );
     expect(textOf(summary, 'packet_loss')).toMatch(
-      /^Packets got no answer: fra-1 75 % \(3 of 4\) and nyc-1 100 % \(4 of 4\)\./,
+      /^Packets got no answer: fra-1 75 % \(3 of 4, the last ones\) and nyc-1 100 % \(4 of 4\)\./,
     );
   });
 });
@@ -248,6 +250,24 @@ describe('pings that met an ICMP error', () => {
     expect(textOf(summary, 'icmp_refused')).toBe(
       'fra-1 got “host unreachable” (ICMP 3/1) from 192.0.2.9, which is not the measured address.',
     );
+  });
+
+  it('name what may say in the name of the target that it is unreachable', () => {
+    const packets = [{ ...refusedRow, icmp: { ...hostUnreachable, from: '203.0.113.1' } }];
+
+    expect(textOf(summaryOf('ping', { 'fra-1': ping([null, 9, 9], { packets }) }), 'icmp_refused')).toBe(
+      'fra-1 got “host unreachable” (ICMP 3/1) from the target’s own address (203.0.113.1), as from a load balancer or NAT in front of a server that is away.',
+    );
+  });
+
+  it.each([
+    ['between others', [9, null, null, null, 9], '60 % (3 of 5, in a row)'],
+    ['at the end', [9, 9, null, null, null], '60 % (3 of 5, the last ones)'],
+    ['at the start', [null, null, null, 9], '75 % (3 of 4, the first ones)'],
+    ['apart', [null, null, 9, null, 9], '60 % (3 of 5)'],
+    ['too few', [9, null, null, 9], '50 % (2 of 4)'],
+  ])('differ from packets without an answer that follow each other: %s', (_where, rtts, values) => {
+    expect(textOf(summaryOf('ping', { 'fra-1': ping(rtts) }), 'packet_loss')).toContain(`no answer: fra-1 ${values}. `);
   });
 
   it('name the probe itself where its own kernel sent them', () => {
@@ -526,6 +546,21 @@ describe('an http check', () => {
     ],
   ])('with a certificate that is %s', (_reason, results, expected) => {
     expect(own(summaryOf('http', results))).toEqual(expected);
+  });
+
+  it('does not call certificates usual if one of them is refused', () => {
+    const isOther = { authorized: false, authorizationError: 'tls_hostname_mismatch' } as const;
+    const summary = summaryOf('http', {
+      'fra-1': leaf('01'),
+      'ber-1': bad('tls_hostname_mismatch', { url: 'https://example.com/', tls: tls('02', isOther) }, { phase: 'tls' }),
+    });
+
+    expect(textOf(summary, 'certificate_differs')).toBe(
+      'Probes were shown 2 different certificates of one issuer (O=Example CA).',
+    );
+    expect(textOf(summaryOf('http', { 'fra-1': leaf('01'), 'ber-1': leaf('02') }), 'certificate_differs')).toBe(
+      'Probes were shown 2 different certificates of one issuer (O=Example CA), as servers of one name often have.',
+    );
   });
 
   it('does not lay certificates to one issuer that only some chains prove', () => {
@@ -1036,7 +1071,12 @@ describe('failed handshakes of an open port', () => {
     ['silent', [silent], 'fra-1 1 of 2 (unanswered)'],
     ['refused', [reset, reset], 'fra-1 2 of 3 (refused)'],
     ['of two kinds', [reset, silent, silent], 'fra-1 3 of 4 (1 refused and 2 unanswered)'],
-    ['reported by ICMP', [bad('host_unreachable', {}, { source: 'network' })], 'fra-1 1 of 2 (other errors)'],
+    ['reported by ICMP', [bad('host_unreachable', {}, { source: 'network' })], 'fra-1 1 of 2 (host unreachable)'],
+    [
+      'of a rare kind, in addition to others',
+      [silent, bad('connection_reset', {})],
+      'fra-1 2 of 3 (1 otherwise failed and 1 unanswered)',
+    ],
     ['not sent by the probe', [silent, unsent], 'fra-1 1 of 3 (unanswered)'],
   ])('are named with their kind: %s', (_kind, failures, values) => {
     expect(textOf(summaryOf('tcp', { 'fra-1': failed(...failures) }), 'handshakes_lost')).toBe(

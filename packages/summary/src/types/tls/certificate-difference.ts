@@ -27,7 +27,8 @@ function differingAtOne(probeResults: readonly HttpResult[]): readonly FindingDr
     return [buildFinding('certificate_differs', 'warning', shownOne, text)];
   }
   if (issuers.length < 2) {
-    const text = `Probes were shown ${leaves.length} different certificates of one issuer (${issuerOf(shownOne[0]!)}), as servers of one name often have.`;
+    const isUsual = shownOne.every(({ result: { tls } }) => tls?.authorized === true);
+    const text = `Probes were shown ${leaves.length} different certificates of one issuer (${issuerOf(shownOne[0]!)})${isUsual ? ', as servers of one name often have' : ''}.`;
     return [buildFinding('certificate_differs', 'info', shownOne, text)];
   }
   const text = `Probes were shown ${leaves.length} different certificates of ${issuers.length} issuers: ${tally(shownOne, issuerOf)}.`;
