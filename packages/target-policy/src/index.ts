@@ -6,7 +6,7 @@ export { judgeTarget, type TargetJudgement, type TargetRequest } from './rules/j
 export { malformedReasons, type Malformed, type MalformedCode } from './hosts/malformed.ts';
 export { createNameLookup, type NameLookupOptions } from './name-lookup.ts';
 export { judgeName, type NameUse } from './rules/judge-name.ts';
-export { discoverNat64Prefixes } from './nat64.ts';
+export { withNat64Prefixes } from './nat64.ts';
 export {
   createOwnAddresses,
   discoverOwnAddresses,

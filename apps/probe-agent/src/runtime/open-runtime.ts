@@ -19,9 +19,9 @@ import {
   createOwnAddresses,
   createSystemResolvers,
   createTargetPolicy,
-  discoverNat64Prefixes,
   isPrivateAddress,
   judgeTarget,
+  withNat64Prefixes,
   type DiscoveredAddresses,
   type NameResolver,
   type TargetPolicy,
@@ -40,7 +40,8 @@ import { createScreenshotOffer, type ScreenshotOffer } from './screenshot-offer.
 const LOOK_AT_PRIVILEGE_EVERY_MS = 30_000;
 /** Interval of privilege checks while the packet process does not run. */
 const LOOK_FOR_PROCESS_EVERY_MS = 1_000;
-const NAT64_WITHIN_MS = 2_000;
+/** Interval at which the network is examined for a change, after which its NAT64 prefixes are discovered again. */
+const LOOK_AT_NETWORK_EVERY_MS = 5_000;
 /** Time after which a screenshot is charged to a network again: the typical load time of a page. */
 const PICTURE_MS = 5_000;
 
@@ -57,7 +58,7 @@ export async function openRuntime(
   const policy = policyOf(config);
   const redis = redisEndpoints(config.redisUrl);
   const resolver = createNameResolver({ servers: config.dnsServers });
-  const own = await ownAddresses(config, resolver);
+  const { own, stop } = await watchOwnAddresses(config, resolver);
   const connectivity = (): ReturnType<ProbeRuntime['connectivity']> => usableFamilies(config.targetAllow, own());
   const admit = createAdmission({
     policy,
@@ -103,6 +104,7 @@ export async function openRuntime(
     connectivity,
     noteRedis: redis.note,
     close: async () => {
+      stop();
       privilege.stop();
       await Promise.all([packets.close(), screenshots.close()]);
     },
@@ -166,13 +168,15 @@ function createTargetCheck(policy: TargetPolicy): TargetCheck {
   };
 }
 
-async function ownAddresses(config: MeasuringConfig, resolver: NameResolver): Promise<() => DiscoveredAddresses> {
-  const options = { resolvers: config.dnsServers, others: config.ownAddresses };
-  const own = createOwnAddresses(options);
-  // NAT64 needs IPv6 connectivity.
-  if (!own().connectivity.ipv6) return own;
-  const nat64 = await discoverNat64Prefixes(resolver, AbortSignal.timeout(NAT64_WITHIN_MS)).catch(() => []);
-  return nat64.length === 0 ? own : createOwnAddresses({ ...options, others: [...options.others, ...nat64] });
+async function watchOwnAddresses(
+  config: MeasuringConfig,
+  resolver: NameResolver,
+): Promise<{ readonly own: () => DiscoveredAddresses; readonly stop: () => void }> {
+  const ownAddresses = createOwnAddresses({ resolvers: config.dnsServers, others: config.ownAddresses });
+  const { ownAddresses: own, look } = withNat64Prefixes({ resolver, ownAddresses });
+  await look();
+  const timer = setInterval(() => void look(), LOOK_AT_NETWORK_EVERY_MS);
+  return { own, stop: () => clearInterval(timer) };
 }
 
 async function watchPrivilege(
