@@ -49,6 +49,7 @@ export const findingCodes = {
   handshakes_lost: 'Some handshakes of probes that reach the port failed, or lost a packet that was sent again.',
   tls_failed: 'The TLS handshake failed.',
   tls_outdated: 'The server supports no TLS version that browsers still accept.',
+  tls_browser_refused: 'Chromium agrees with the server on no TLS connection, and the check does.',
   tls_key_exchange_weak: 'The key exchange used a weak group.',
   tls_client_certificate: 'The server requests a client certificate.',
   tls_slow: 'The TLS handshake was slow compared with the TCP handshake.',

@@ -116,7 +116,7 @@ export async function chromiumOpinion({
       return undisturbed(async () => {
         const { resource } = await session.send('Network.loadNetworkResource', asked);
         const { netErrorName = '', httpStatusCode } = resource;
-        return /ERR_[A-Z_]+/.exec(netErrorName)?.[0] ?? String(httpStatusCode);
+        return /ERR_[A-Z0-9_]+/.exec(netErrorName)?.[0] ?? String(httpStatusCode);
       });
     },
     close: async () => {

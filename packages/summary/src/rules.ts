@@ -146,6 +146,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
     'http: `tls_handshake_failed` or `tls_protocol_unsupported`. Warning if another probe made a TLS connection with the host.',
   ),
   tls_outdated: degrading(['warning'], 'http: `tls.protocol` is TLS 1.0 or 1.1, though the probe offers 1.2 and 1.3.'),
+  tls_browser_refused: degrading(['warning'], 'http: `tls.chromiumRefusal`, of the last request.'),
   tls_key_exchange_weak: rule(
     ['warning'],
     `http: \`tls.keyExchange\` is DH below ${t.keyExchangeBits.finiteField} bits, or a curve below ${t.keyExchangeBits.curve}.`,

@@ -84,9 +84,10 @@ function Validity({ tls, finishedAt }: { readonly tls: Tls; readonly finishedAt:
   );
 }
 
-/** The faults of the result, then those that only Chromium rejects. */
+/** The faults of the result, then what only Chromium rejects. */
 function Faults({ tls }: { readonly tls: Tls }): JSX.Element | null {
-  const all = [...(tls.faults ?? []), ...(tls.chromiumFaults ?? [])];
+  const refusal = tls.chromiumRefusal === undefined ? [] : [{ certificate: null, reason: tls.chromiumRefusal }];
+  const all = [...(tls.faults ?? []), ...(tls.chromiumFaults ?? []), ...refusal];
   if (all.length === 0) return null;
   return (
     <ul class="faults">

@@ -17,6 +17,11 @@ const known: Readonly<Record<string, Known>> = {
     'tls',
     'The server and the browser have no TLS in common.',
   ],
+  HTTP2_INADEQUATE_TRANSPORT_SECURITY: [
+    'tls_protocol_unsupported',
+    'tls',
+    'The server speaks HTTP/2 with a cipher suite that HTTP/2 prohibits.',
+  ],
   SSL_PROTOCOL_ERROR: ['tls_handshake_failed', 'tls', 'The TLS handshake failed.'],
   TOO_MANY_REDIRECTS: ['redirect_limit', 'response', 'The redirects do not end.'],
   UNSAFE_REDIRECT: ['redirect_refused', 'response', 'A redirect leads to something that is no http(s) URL.'],

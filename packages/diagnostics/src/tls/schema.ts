@@ -1,15 +1,13 @@
 import { failureCodes, nullable, timestampSchema, type FailureCode, Type, type Static } from '@vantage/contract';
 
+import { chromiumFields, MAX_REASON_BYTES } from './chromium-schema.ts';
+
 /** Limit of certificates per chain. */
 export const MAX_CHAIN = 8;
 /** Limit of alternative names per certificate. */
 export const MAX_ALT_NAMES = 50;
 /** Limit of listed faults. */
 export const MAX_FAULTS = 8;
-/** Limit of the text of a fault, bytes. */
-export const MAX_REASON_BYTES = 300;
-/** Limit of the listed faults that only Chromium rejects. */
-export const MAX_CHROMIUM_FAULTS = 4;
 
 const tlsCodes = Object.keys(failureCodes).filter((code) => code.startsWith('tls_')) as FailureCode[];
 
@@ -88,23 +86,7 @@ export const tlsSchema = Type.Object(
           'first.',
       }),
     ),
-    chromiumFaults: Type.Optional(
-      Type.Array(
-        Type.Object(
-          {
-            certificate: Type.Integer({ minimum: 0, description: 'Which certificate, by its position in `chain`.' }),
-            reason: text(MAX_REASON_BYTES, 'What Chromium refuses, in a sentence.'),
-          },
-          { additionalProperties: false },
-        ),
-        {
-          maxItems: MAX_CHROMIUM_FAULTS,
-          description:
-            'What Chromium, and with it Chrome and Edge, refuses in these certificates although OpenSSL accepts it. It makes ' +
-            '`authorized` not false. Absent: nothing was found.',
-        },
-      ),
-    ),
+    ...chromiumFields,
     keyExchange: Type.Optional(
       nullable(
         Type.Object(

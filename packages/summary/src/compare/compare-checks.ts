@@ -103,6 +103,7 @@ const facts: ReadonlySet<FindingCode> = new Set([
   'http_redirect_failed',
   'path_mtu_black_hole',
   'routing_loop',
+  'tls_browser_refused',
   'tls_outdated',
 ]);
 

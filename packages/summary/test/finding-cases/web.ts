@@ -85,6 +85,18 @@ export const webCases: FindingCases = {
     present: [['TLS 1.1', summaryOf('http', { 'fra-1': over({ protocol: 'TLSv1.1' }) })]],
     absent: [['TLS 1.2', summaryOf('http', { 'fra-1': over({ protocol: 'TLSv1.2' }) })]],
   },
+  tls_browser_refused: {
+    present: [
+      [
+        'the server takes nothing that Chromium offers',
+        summaryOf('http', { 'fra-1': over({ chromiumRefusal: 'The server chose the group X448, which …' }) }),
+      ],
+    ],
+    absent: [
+      ['it takes something', summaryOf('http', { 'fra-1': over({ cipher: 'TLS_DHE_RSA_WITH_AES_128_GCM_SHA256' }) })],
+      ['TLS 1.1, which is another finding', summaryOf('http', { 'fra-1': over({ protocol: 'TLSv1.1' }) })],
+    ],
+  },
   tls_key_exchange_weak: {
     present: [
       ['DH of 1,024 bits', summaryOf('http', { 'fra-1': over({ keyExchange: { group: 'DH', bits: 1_024 } }) })],

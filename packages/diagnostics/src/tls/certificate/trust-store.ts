@@ -3,6 +3,7 @@ import { createSecureContext, getCACertificates, type SecureContext } from 'node
 
 import { LRUCache } from 'lru-cache';
 
+import { chromiumOffer } from '../chromium-offer.ts';
 import type { TlsIdentity, TlsVersion } from '../rules.ts';
 import { certificateOf, comparableName, type Certificate } from './certificate.ts';
 
@@ -14,14 +15,17 @@ export interface TrustStore {
    *
    * @param versions all by default
    * @param identity client certificate; none by default
-   * @param groups of the key exchange; the usual ones by default
+   * @param offer the usual one by default
    */
-  readonly secureContext: (versions?: TlsVersions, identity?: TlsIdentity, groups?: Groups) => SecureContext;
+  readonly secureContext: (versions?: TlsVersions, identity?: TlsIdentity, offer?: Offer) => SecureContext;
   readonly anchors: () => TrustAnchors;
 }
 
-/** Groups of the key exchange: the usual ones, or those of post-quantum algorithms (ML-KEM) in addition. */
-export type Groups = 'usual' | 'with ML-KEM';
+/**
+ * What a handshake offers: everything usual, the same with post-quantum groups (ML-KEM) first, or exactly the versions,
+ * cipher suites, groups and signatures of Chromium.
+ */
+export type Offer = 'usual' | 'with ML-KEM' | 'of Chromium';
 
 export interface TlsVersions {
   readonly minVersion: TlsVersion;
@@ -61,10 +65,10 @@ export function createTrustStore(
   const ca = certificateAuthorities.length === 0 && !exclusive ? undefined : trusted;
   let anchors: TrustAnchors | undefined;
   return {
-    secureContext: (versions = ALL_VERSIONS, identity, groups = 'usual') => {
-      const kind = `${versions.minVersion} ${versions.maxVersion} ${groups}`;
+    secureContext: (versions = ALL_VERSIONS, identity, offer = 'usual') => {
+      const kind = `${versions.minVersion} ${versions.maxVersion} ${offer}`;
       const [kept, key] = identity === undefined ? [contexts, kind] : [contextsOfClients, keyOf(kind, identity)];
-      const context = kept.get(key) ?? createContext(versions, groups, ca?.(), identity);
+      const context = kept.get(key) ?? createContext(versions, offer, ca?.(), identity);
       kept.set(key, context);
       return context;
     },
@@ -101,7 +105,7 @@ const ML_KEM_GROUPS = 'X25519MLKEM768:SecP256r1MLKEM768:SecP384r1MLKEM1024:MLKEM
 
 function createContext(
   versions: TlsVersions,
-  groups: Groups,
+  offer: Offer,
   ca: readonly string[] | undefined,
   identity?: TlsIdentity,
 ): SecureContext {
@@ -111,7 +115,8 @@ function createContext(
     ...versions,
     ...identity,
     ciphers: CIPHERS,
-    ecdhCurve: groups === 'usual' ? USUAL_GROUPS : `${ML_KEM_GROUPS}:${USUAL_GROUPS}`,
+    ecdhCurve: offer === 'usual' ? USUAL_GROUPS : `${ML_KEM_GROUPS}:${USUAL_GROUPS}`,
+    ...(offer === 'of Chromium' ? chromiumOffer.context : {}),
     ...(ca === undefined ? {} : { ca: [...ca] }),
   });
 }

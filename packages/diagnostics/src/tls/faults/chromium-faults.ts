@@ -2,7 +2,8 @@ import { boundText } from '../../shared/bounded-text.ts';
 import { labelOf, type Certificate } from '../certificate/certificate.ts';
 import { SERVER_AUTHENTICATION, SERVER_PURPOSES } from './link-faults.ts';
 import { isSelfSigned, type Path } from '../certificate/path.ts';
-import { MAX_CHROMIUM_FAULTS, MAX_REASON_BYTES, type Tls } from '../schema.ts';
+import { MAX_CHROMIUM_FAULTS, MAX_REASON_BYTES } from '../chromium-schema.ts';
+import type { Tls } from '../schema.ts';
 import { signatureNameOf, signatureWeakness } from '../certificate/strength.ts';
 import type { TrustAnchors } from '../certificate/trust-store.ts';
 

@@ -8,7 +8,8 @@ import { hostMismatch } from '../certificate/host-names.ts';
 import { linkFaults, type LinkFault } from './link-faults.ts';
 import { isRevoked, type Ocsp } from '../certificate/ocsp.ts';
 import { isSelfSigned, type Path } from '../certificate/path.ts';
-import { MAX_FAULTS, MAX_REASON_BYTES, type Tls } from '../schema.ts';
+import { MAX_REASON_BYTES } from '../chromium-schema.ts';
+import { MAX_FAULTS, type Tls } from '../schema.ts';
 import { keyWeakness, signatureWeakness } from '../certificate/strength.ts';
 
 export type CertificateFault = NonNullable<Tls['faults']>[number];

@@ -17,7 +17,12 @@ describe('the fields of a TLS connection', () => {
       anchors: createTrustStore([]).anchors(),
       staple: null,
       negotiated,
-      flight: { certificates, asksForCertificate: false, alpn: null },
+      flight: {
+        certificates,
+        asksForCertificate: false,
+        alpn: null,
+        chosen: { suite: null, group: null, signature: null },
+      },
     });
 
   it('leave out certificates of issuers that cannot be read', () => {

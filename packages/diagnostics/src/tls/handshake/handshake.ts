@@ -4,13 +4,14 @@ import { connect, type DetailedPeerCertificate, type TLSSocket } from 'node:tls'
 import type { Failure } from '@vantage/contract';
 
 import { classifyError, connectionClosed, timedOut } from '../../shared/classify-error.ts';
+import type { Chosen } from '../chromium-offer.ts';
 import { describeLeaf, describeTls, negotiatedOf, type Negotiated } from './describe-handshake.ts';
 import { explainFailure, explainLater } from './explain-failure.ts';
 import { distrustOf } from '../faults/faults.ts';
 import type { TlsIdentity } from '../rules.ts';
 import type { TlsFields } from '../schema.ts';
 import { handshakeSecretOf, readServerFlight, type ServerFlight } from './server-flight.ts';
-import type { Groups, TlsVersions, TrustAnchors, TrustStore } from '../certificate/trust-store.ts';
+import type { Offer, TlsVersions, TrustAnchors, TrustStore } from '../certificate/trust-store.ts';
 import { tapSocket, type WireTap } from './wire-tap.ts';
 
 export interface HandshakeOptions {
@@ -22,7 +23,7 @@ export interface HandshakeOptions {
   readonly versions?: TlsVersions;
   /** Certificate for a server that requests one; none by default. */
   readonly identity?: TlsIdentity | undefined;
-  readonly groups?: Groups;
+  readonly offer?: Offer;
 }
 
 export type Handshake =
@@ -30,6 +31,8 @@ export type Handshake =
       readonly socket: TLSSocket;
       readonly ms: number;
       readonly fields: TlsFields;
+      /** What the server chose of that which was offered. */
+      readonly chosen: Chosen;
       /**
        * True if the peer ended TLS (close_notify), false if it ended TCP alone; to be called at the `end` of the
        * socket.
@@ -37,10 +40,7 @@ export type Handshake =
       readonly endedTls: () => boolean;
       /** Adds details from the handshake to a failure of this connection. */
       readonly explain: (failure: Failure) => Failure;
-      /**
-       * The error that ended the connection after the handshake, for example because the server rejected the client;
-       * `null` without one.
-       */
+      /** The error that ended the connection after the handshake, such as a rejection of the client; `null` without. */
       readonly brokenBy: () => Failure | null;
       /** The failure of a check that verifies the certificate; null without a fault. The connection stays open. */
       readonly distrust: Failure | null;
@@ -82,10 +82,10 @@ class Attempt {
     this.outcome = this.promised.promise;
     this.options = options;
     this.signal = signal;
-    const { host, alpn, trust, versions, identity, groups } = options;
+    const { host, alpn, trust, versions, identity, offer } = options;
     // The first use parses the trusted certificates, which takes some milliseconds and must not count as handshake
     // time.
-    const secureContext = trust.secureContext(versions, identity, groups);
+    const secureContext = trust.secureContext(versions, identity, offer);
     this.anchors = trust.anchors();
     this.tap = tapSocket(socket);
     const started = performance.now();
@@ -166,6 +166,7 @@ class Attempt {
         socket: this.tlsSocket,
         ms,
         fields,
+        chosen: flight.chosen,
         distrust: distrustOf(fields.tls.faults ?? []),
         failure: null,
         endedTls: () => !this.tap.hasEnded(),

@@ -1,3 +1,4 @@
+import type { Chosen } from '../chromium-offer.ts';
 import { recordDecryption, type DecryptRecord } from './record-decryption.ts';
 
 /** Parts of a server's handshake that Node does not expose. */
@@ -8,12 +9,20 @@ export interface ServerFlight {
   readonly asksForCertificate: boolean;
   /** Protocol selected by ALPN; `null` if none. */
   readonly alpn: string | null;
+  readonly chosen: Chosen;
 }
 
 /** Types of records (RFC 8446 section 5.1). */
 const records = { changeCipherSpec: 20, handshake: 22, applicationData: 23 } as const;
 /** Types of handshake messages (RFC 8446 section 4). */
-const messages = { serverHello: 2, encryptedExtensions: 8, certificate: 11, certificateRequest: 13 } as const;
+const messages = {
+  serverHello: 2,
+  encryptedExtensions: 8,
+  certificate: 11,
+  serverKeyExchange: 12,
+  certificateRequest: 13,
+  certificateVerify: 15,
+} as const;
 const RECORD_HEADER_BYTES = 5;
 const MESSAGE_HEADER_BYTES = 4;
 /** Version and random of a ServerHello; the session id follows. */
@@ -41,14 +50,38 @@ export function readServerFlight(received: Buffer, handshakeSecret: Buffer | nul
   let certificates: readonly Buffer[] = [];
   let asksForCertificate = false;
   let alpn: string | null = null;
+  let [suite, group, signature]: (number | null)[] = [];
   for (const { type, body } of messagesOf(received, handshakeSecret)) {
     if (type === messages.certificate) certificates = certificatesOf(body, handshakeSecret !== null);
     if (type === messages.certificateRequest) asksForCertificate = true;
-    if (type === messages.serverHello)
-      alpn ??= alpnOf(extensionsOf(body, HELLO_BYTES + 1 + (body[HELLO_BYTES] ?? 0) + 3));
+    if (type === messages.serverHello) {
+      const extensions = extensionsOf(body, HELLO_BYTES + 1 + (body[HELLO_BYTES] ?? 0) + 3);
+      alpn ??= alpnOf(extensions);
+      [suite, group] = [cipherSuiteOf(body), uint16(extensions.get(KEY_SHARE), 0)];
+    }
     if (type === messages.encryptedExtensions) alpn ??= alpnOf(extensionsOf(body, 0));
+    if (type === messages.serverKeyExchange) [group, signature] = curveAndSignatureOf(body);
+    if (type === messages.certificateVerify) signature = uint16(body, 0);
   }
-  return { certificates, asksForCertificate, alpn };
+  const chosen = { suite: suite ?? null, group: group ?? null, signature: signature ?? null };
+  return { certificates, asksForCertificate, alpn, chosen };
+}
+
+/** The extension with the group of TLS 1.3 (RFC 8446 section 4.2.8). */
+const KEY_SHARE = 51;
+/** A curve by its number (RFC 8422 section 5.4). */
+const NAMED_CURVE = 3;
+
+/**
+ * Of the parameters of a named curve in TLS 1.2 (RFC 8422 section 5.4, RFC 5246 section 7.4.3). Nothing is read of a
+ * finite field, of whose cipher suites Chromium offers none.
+ */
+function curveAndSignatureOf(body: Buffer): readonly [group: number | null, signature: number | null] {
+  return body[0] === NAMED_CURVE ? [uint16(body, 1), uint16(body, 4 + (body[3] ?? 0))] : [null, null];
+}
+
+function uint16(bytes: Buffer | undefined, at: number): number | null {
+  return bytes !== undefined && at + 2 <= bytes.length ? bytes.readUInt16BE(at) : null;
 }
 
 /** The secret in a line of the `keylog` event if it is that of the server's handshake, else `null`. */
@@ -120,8 +153,7 @@ function plainText(text: Buffer | null): Buffer | null {
 }
 
 function cipherSuiteOf(hello: Buffer): number | null {
-  const at = HELLO_BYTES + 1 + (hello[HELLO_BYTES] ?? 0);
-  return at + 2 <= hello.length ? hello.readUInt16BE(at) : null;
+  return uint16(hello, HELLO_BYTES + 1 + (hello[HELLO_BYTES] ?? 0));
 }
 
 /** TLS 1.3 puts a context before the list and extensions behind each certificate (RFC 8446 section 4.4.2). */

@@ -18,6 +18,8 @@ export const DEFAULT_BODY_BYTES = 64 * 1024;
 
 /** Packets of the handshakes of TCP and TLS, a request and the end of the connection. */
 const PACKETS_PER_REQUEST = 12;
+/** Packets of the handshakes that find out whether Chromium can connect; the last request alone may need them. */
+const PACKETS_AS_CHROMIUM = 12;
 /** Assumed minimum payload of a TCP segment of a request body, bytes. */
 const SEGMENT_BYTES = 1_200;
 /** Bytes of handshakes, heads, and data in flight when the connection is closed. */
@@ -117,7 +119,10 @@ export const http = defineCheckType({
     const sent = new TextEncoder().encode(body).length;
     const tokenRequests = oauth2 === undefined ? 0 : MAX_TOKEN_REQUESTS;
     return trafficOverFamilies(params.options, {
-      packets: requests * (PACKETS_PER_REQUEST + Math.ceil(sent / SEGMENT_BYTES)) + tokenRequests * PACKETS_PER_REQUEST,
+      packets:
+        requests * (PACKETS_PER_REQUEST + Math.ceil(sent / SEGMENT_BYTES)) +
+        PACKETS_AS_CHROMIUM +
+        tokenRequests * PACKETS_PER_REQUEST,
       bytes:
         requests * sent +
         tokenRequests * bytesToRead(MAX_TOKEN_BYTES) +

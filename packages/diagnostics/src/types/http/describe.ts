@@ -34,6 +34,7 @@ export const description: Description<typeof http> = {
     ...listed(tls?.authorizationError, (reason) => `not trusted: ${reason}`),
     ...(tls?.faults ?? []).map(({ code, reason }) => `fault: ${reason} (${code})`),
     ...(tls?.chromiumFaults ?? []).map(({ reason }) => `refused by Chromium: ${reason}`),
+    ...listed(tls?.chromiumRefusal, (reason) => `refused by Chromium: ${reason}`),
     ...listed(tls?.keyExchange, ({ group, bits }) => `key exchange: ${group}, ${bits} bits`),
     ...(tls?.clientCertificateRequested === true ? ['the server asks for a certificate of the client'] : []),
     ...deadAddresses.map(({ address, error }) => `no connection with ${address}: ${error}`),

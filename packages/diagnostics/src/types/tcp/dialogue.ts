@@ -4,7 +4,7 @@ import type { Failure, ResultFieldsOf, Target } from '@vantage/contract';
 import { RE2JS, type Matcher } from 're2js';
 
 import type { DiagnosticContext } from '../../diagnostic.ts';
-import type { Groups } from '../../tls/certificate/trust-store.ts';
+import type { Offer } from '../../tls/certificate/trust-store.ts';
 import { handshakeBy } from '../../tls/handshake/handshake-by.ts';
 import { tlsHandshake } from '../../tls/handshake/handshake.ts';
 import { MAX_DIALOGUE_BYTES, type DialogueRules, type tcp } from './contract.ts';
@@ -41,7 +41,7 @@ export function compileDialogue(rules: DialogueRules): Dialogue | { readonly fai
 }
 
 export interface DialogueContext extends Pick<DiagnosticContext, 'signal' | 'certificateAuthorities' | 'trust'> {
-  readonly groups: Groups;
+  readonly offer: Offer;
   /** Publishes the fields known so far. */
   readonly onProgress: (fields: Fields) => void;
 }
@@ -56,13 +56,13 @@ export async function holdDialogue(
   dialogue: Dialogue,
   context: DialogueContext,
 ): Promise<DialogueEnd> {
-  const { signal, groups, onProgress } = context;
+  const { signal, offer, onProgress } = context;
   let fields: Fields = NO_STEPS;
   let socket = connected;
   let lines: LineStream | undefined;
   const startTls = async (): Promise<Failure | null> => {
     lines?.release();
-    const options = { ...handshakeBy(dialogue.tlsOptions, target.host, context), alpn: [], groups };
+    const options = { ...handshakeBy(dialogue.tlsOptions, target.host, context), alpn: [], offer };
     const handshake = await tlsHandshake(connected, options, signal);
     if (handshake.socket === null) return handshake.failure;
     socket = handshake.socket;

@@ -5,7 +5,7 @@ import { NO_PARAMETERS } from '../../shared/error-codes.ts';
 import { connectPinned } from '../../sockets/connect.ts';
 import type { IcmpNotice } from '../../shared/icmp-contract.ts';
 import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
-import type { Groups } from '../../tls/certificate/trust-store.ts';
+import type { Offer } from '../../tls/certificate/trust-store.ts';
 import { ATTEMPT_TIMEOUT_MS, dialogueOf, timeoutOf, type tcp } from './contract.ts';
 import { compileDialogue, holdDialogue, NO_STEPS, type Dialogue, type DialogueEnd } from './dialogue.ts';
 
@@ -125,7 +125,7 @@ async function attempt(
   dialogue: Dialogue | undefined,
   timeoutMs: number,
   context: DiagnosticContext<Tcp>,
-  groups: Groups = 'usual',
+  offer: Offer = 'usual',
 ): Promise<Attempt> {
   const connected = await connectPinned(target, port, context.signal, { timeoutMs, icmp: context });
   if (connected.ms === undefined) {
@@ -140,9 +140,9 @@ async function attempt(
   if (connected.socket === null) return { ...made, held: { failure: connected.failure, fields: NO_STEPS } };
   const onProgress = (fields: DialogueEnd['fields']): void =>
     context.emitPartial({ resolvedIp: target.address, port, state: 'open', attempts: [made.row], ...fields });
-  const held = await holdDialogue(connected.socket, target, dialogue, { ...context, groups, onProgress });
+  const held = await holdDialogue(connected.socket, target, dialogue, { ...context, offer, onProgress });
   // The server agrees to no usual group, and may require a post-quantum one.
-  if (groups === 'usual' && held.failure?.message === NO_PARAMETERS) {
+  if (offer === 'usual' && held.failure?.message === NO_PARAMETERS) {
     return attempt(target, port, dialogue, timeoutMs, context, 'with ML-KEM');
   }
   return { ...made, held };

@@ -2,14 +2,14 @@ import { buildFinding, type FindingDraft } from '../../finding.ts';
 import type { ProbeResult, SparseResultOf } from '../../probe-result.ts';
 import { redirectPlace } from '../../redirected.ts';
 import { thresholds } from '../../thresholds.ts';
-import { listed, naming, shown, tally } from '../../words.ts';
+import { insideSentence, listed, naming, shown, tally } from '../../words.ts';
 
 type HttpResult = ProbeResult<SparseResultOf<'http'>>;
 type Tls = NonNullable<SparseResultOf<'http'>['tls']>;
 type Reason = (tls: Tls, result: SparseResultOf<'http'>) => string | undefined;
 
 /**
- * Findings about TLS connections that were made: an outdated version, weak keys, what Chromium refuses, the stapled
+ * Findings about TLS connections that were made: an outdated version, weak keys, what Chromium refuses or does not offer, the stapled
  * OCSP response, and requests for a client certificate.
  */
 export function findTls(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
@@ -22,6 +22,11 @@ export function findTls(probeResults: readonly HttpResult[]): readonly FindingDr
   if (outdated.length > 0) {
     const text = `Of TLS 1.0 to 1.3 the server chose ${why(outdatedVersion, outdated)}, which browsers no longer speak.`;
     all.push(buildFinding('tls_outdated', 'warning', outdated, text, 'over a version of TLS that browsers refuse'));
+  }
+  const refused = of(chromiumRefusal);
+  if (refused.length > 0) {
+    const text = `Chromium, and so Chrome and Edge, cannot connect: ${why(chromiumRefusal, refused)}.`;
+    all.push(buildFinding('tls_browser_refused', 'warning', refused, text, 'Chromium cannot connect'));
   }
   const weak = of(weakKeyExchange);
   if (weak.length > 0) {
@@ -66,6 +71,10 @@ const OUTDATED: ReadonlyMap<string, string> = new Map([
 /** The negotiated version if it is outdated. */
 function outdatedVersion({ protocol }: Tls): string | undefined {
   return OUTDATED.get(protocol);
+}
+
+function chromiumRefusal({ chromiumRefusal: reason }: Tls): string | undefined {
+  return reason === undefined ? undefined : insideSentence(shown(reason.replace(/\.$/, ''), 300));
 }
 
 function weakKeyExchange({ keyExchange }: Tls): string | undefined {

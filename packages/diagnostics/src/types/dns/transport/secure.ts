@@ -5,7 +5,7 @@ import type { Failure } from '@vantage/contract';
 import { NO_PARAMETERS } from '../../../shared/error-codes.ts';
 import { connectPinned } from '../../../sockets/connect.ts';
 import { tlsHandshake } from '../../../tls/handshake/handshake.ts';
-import type { Groups, TrustStore } from '../../../tls/certificate/trust-store.ts';
+import type { Offer, TrustStore } from '../../../tls/certificate/trust-store.ts';
 import { resolverFailure, type NameServer } from './exchange.ts';
 
 export type Secured = SecureChannel | { readonly socket: null; readonly failure: Failure };
@@ -43,7 +43,7 @@ export async function secure(
 }
 
 async function connectBy(
-  groups: Groups,
+  offer: Offer,
   server: NameServer,
   protocols: readonly string[],
   trust: TrustStore,
@@ -52,7 +52,7 @@ async function connectBy(
   const connected = await connectPinned(server.target, server.port, signal);
   if (connected.socket === null) return { socket: null, failure: resolverFailure(connected.failure) };
   const { host } = server.target;
-  const handshake = await tlsHandshake(connected.socket, { host, alpn: protocols, trust, groups }, signal);
+  const handshake = await tlsHandshake(connected.socket, { host, alpn: protocols, trust, offer }, signal);
   if (handshake.socket === null) {
     connected.socket.destroy();
     return { socket: null, failure: resolverFailure(handshake.failure) };

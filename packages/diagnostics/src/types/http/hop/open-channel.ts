@@ -7,10 +7,12 @@ import type { DiagnosticContext } from '../../../diagnostic.ts';
 import { portOf } from '../../../http-client/request.ts';
 import { limitReceived } from '../../../http-client/receive-limit.ts';
 import { connectFirst, type FirstConnected } from '../../../sockets/connect-first.ts';
-import type { Groups } from '../../../tls/certificate/trust-store.ts';
+import type { Offer } from '../../../tls/certificate/trust-store.ts';
+import type { Chosen } from '../../../tls/chromium-offer.ts';
 import { handshakeBy } from '../../../tls/handshake/handshake-by.ts';
 import { tlsHandshake } from '../../../tls/handshake/handshake.ts';
 import type { TlsRules } from '../../../tls/rules.ts';
+import type { Tls } from '../../../tls/schema.ts';
 import type { Http } from '../types.ts';
 import type { StepRecord } from './hop-timings.ts';
 
@@ -25,13 +27,15 @@ export interface Channel {
   readonly limitReceived: (bytes: number) => void;
   /** Adds details from the handshake to a failure. */
   readonly explain: (failure: Failure) => Failure;
+  /** The TLS connection; null for http URLs. */
+  readonly secured: { readonly tls: Tls; readonly chosen: Chosen } | null;
   readonly failure: null;
 }
 
 /** How to turn a TCP connection into a channel for a request. */
 export interface ChannelOptions {
   readonly version: 'auto' | '1.1' | '2';
-  readonly groups: Groups;
+  readonly offer: Offer;
   readonly insecureSSL: boolean;
   /** TLS rules of a module; undefined for the rules of clients' checks. */
   readonly tls?: TlsRules | undefined;
@@ -72,7 +76,7 @@ export async function openChannel(
   socket: Socket,
   target: Target,
   url: URL,
-  { version, groups, insecureSSL, tls }: ChannelOptions,
+  { version, offer, insecureSSL, tls }: ChannelOptions,
   context: DiagnosticContext<Http>,
   record: StepRecord,
 ): Promise<Channel | { readonly failure: Failure }> {
@@ -83,12 +87,20 @@ export async function openChannel(
   };
   if (url.protocol === 'http:') {
     const explain = (failure: Failure): Failure => failure;
-    return { socket, http2: version === '2', endedInOrder: () => true, ...received, explain, failure: null };
+    return {
+      socket,
+      http2: version === '2',
+      endedInOrder: () => true,
+      ...received,
+      explain,
+      secured: null,
+      failure: null,
+    };
   }
 
   const securing = performance.now();
   const alpn = { auto: ['h2', 'http/1.1'], '1.1': ['http/1.1'], '2': ['h2'] }[version];
-  const secured = await tlsHandshake(socket, { ...handshakeBy(tls, target.host, context), alpn, groups }, signal);
+  const secured = await tlsHandshake(socket, { ...handshakeBy(tls, target.host, context), alpn, offer }, signal);
   if (secured.socket === null) {
     socket.destroy();
     if (secured.fields !== null) record.add({ ...secured.fields });
@@ -105,7 +117,8 @@ export async function openChannel(
     await turnOfLoop();
     const broken = brokenBy();
     if (broken !== null) return { failure: explain(broken) };
-    return { socket: secure, http2, endedInOrder, ...received, explain, failure };
+    const { fields, chosen } = secured;
+    return { socket: secure, http2, endedInOrder, ...received, explain, secured: { tls: fields.tls, chosen }, failure };
   }
   secured.socket.destroy();
   return { failure };

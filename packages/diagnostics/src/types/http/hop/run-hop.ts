@@ -1,3 +1,5 @@
+import { isIPv6 } from 'node:net';
+
 import type { Failure, Family, Target } from '@vantage/contract';
 
 import type { DiagnosticContext } from '../../../diagnostic.ts';
@@ -7,15 +9,16 @@ import { sendHttp1 } from '../../../http-client/http1.ts';
 import { againAfter, sendHttp2, type Again as AgainByHttp2 } from '../../../http-client/http2.ts';
 import type { PeerError } from '../../../http-client/http2/peer-error.ts';
 import { receiveResponse } from '../../../http-client/read-response.ts';
-import { bodyCapOf, portOf, type Request } from '../../../http-client/request.ts';
+import { bodyCapOf, isRedirect, portOf, type Request } from '../../../http-client/request.ts';
 import { headFields, type Head } from '../../../http-client/response-head.ts';
 import { MAX_LISTED_ADDRESSES } from '../../../shared/address-fields.ts';
 import { boundText } from '../../../shared/bounded-text.ts';
 import { timedOut } from '../../../shared/classify-error.ts';
 import { NO_PARAMETERS } from '../../../shared/error-codes.ts';
-import type { Groups } from '../../../tls/certificate/trust-store.ts';
+import type { Offer } from '../../../tls/certificate/trust-store.ts';
 import { MAX_DEVIATIONS } from '../result-fields.ts';
 import type { Http, HttpFields } from '../types.ts';
+import { askAsChromium, type Answered } from './ask-as-chromium.ts';
 import { recordStep, type Step, type StepProgress, type StepRecord } from './hop-timings.ts';
 import { connectRecorded, openChannel, type Channel, type ChannelOptions } from './open-channel.ts';
 
@@ -44,21 +47,27 @@ export async function takeStep(
   if (admitted.failure !== null) return record.end(admitted.failure);
 
   let version = options.httpVersion;
-  let groups: Groups = 'usual';
+  let offer: Offer = 'usual';
   let { target } = admitted;
   const received = { before: 0 };
   const tried = new Set<Again>(options.httpVersion === 'auto' ? [] : ['by HTTP/1.1']);
   for (;;) {
-    const { failure, again, address } = await attemptBy(
-      { version, groups, target, request, options, received },
+    const { failure, again, address, answered } = await attemptBy(
+      { version, offer, target, request, options, received },
       context,
       record,
     );
-    if (again === null || tried.has(again)) return record.end(failure);
+    if (again === null || tried.has(again)) {
+      const step = record.end(failure);
+      if (answered === undefined || step.head === null || isFollowed(request, step.head)) return step;
+      const tls = await askAsChromium(answered, context);
+      if (tls !== undefined) record.add({ tls });
+      return record.end(failure);
+    }
     tried.add(again);
     record.retry();
     if (again === 'by HTTP/1.1') version = '1.1';
-    if (again === 'with ML-KEM') groups = again;
+    if (again === 'with ML-KEM') offer = again;
     target = { ...admitted.target, candidates: [address] };
   }
 }
@@ -68,11 +77,15 @@ interface Exchanged {
   readonly again: Again | null;
 }
 
-type Attempt = Exchanged & { readonly address: string };
+interface Attempt extends Exchanged {
+  readonly address: string;
+  /** The connection of the request, if it was one over TLS, by the rules of clients' checks. */
+  readonly answered?: Answered;
+}
 
 interface Asked {
   readonly version: StepOptions['httpVersion'];
-  readonly groups: Groups;
+  readonly offer: Offer;
   readonly target: Target;
   readonly request: Request;
   readonly options: StepOptions;
@@ -81,7 +94,7 @@ interface Asked {
 }
 
 async function attemptBy(
-  { version, groups, target, request, options, received }: Asked,
+  { version, offer, target, request, options, received }: Asked,
   context: DiagnosticContext<Http>,
   record: StepRecord,
 ): Promise<Attempt> {
@@ -95,7 +108,7 @@ async function attemptBy(
     connected.socket,
     target,
     request.url,
-    { ...options, version, groups },
+    { ...options, version, offer },
     context,
     record,
   );
@@ -106,7 +119,21 @@ async function attemptBy(
   const receivedBytes = (): number => received.before + channel.receivedBytes();
   const { failure, again } = await exchange({ ...channel, receivedBytes }, request, context.signal, record);
   received.before = receivedBytes();
-  return { failure: failure === null ? null : channel.explain(failure), again, address };
+  const { secured } = channel;
+  return {
+    failure: failure === null ? null : channel.explain(failure),
+    again,
+    address,
+    ...(secured === null || options.tls !== undefined
+      ? {}
+      : {
+          answered: { ...secured, url: request.url, target: { ...target, address, family: isIPv6(address) ? 6 : 4 } },
+        }),
+  };
+}
+
+function isFollowed({ followsRedirects }: Request, head: Head): boolean {
+  return followsRedirects && isRedirect(head);
 }
 
 async function admit(

@@ -1,0 +1,253 @@
+import { once } from 'node:events';
+import { createSecureServer } from 'node:http2';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+
+import { browserHere } from '@vantage/test-support/browser/needs';
+import {
+  certificateMint,
+  opensslVersion,
+  type CertificateMint,
+  type Issued,
+} from '@vantage/test-support/certificate-mint';
+import { packagesMissing, unpackPackages } from '@vantage/test-support/debian-packages';
+import { checkOf, problemsOf } from '../../../../test/http.ts';
+import { startOpensslServer, type OpensslServer } from '../../../../test/openssl-server.ts';
+import { chromiumOpinion, type ChromiumOpinion } from '../../../../test/second-opinions.ts';
+import { createTrustStore, type TrustStore } from '../../../tls/certificate/trust-store.ts';
+
+const isCi = process.env['CI'] !== undefined;
+const tools = opensslVersion() === null ? 'openssl is needed' : null;
+if (tools !== null && isCi) throw new Error(`In CI these tests cannot be skipped: ${tools}.`);
+const NSS = ['libnss3-tools'];
+const browser = browserHere(process.env['PATH']);
+const chromiumMissing = tools ?? browser.missing ?? (await packagesMissing(NSS));
+if (chromiumMissing !== null && isCi) throw new Error(`In CI these tests cannot be skipped: ${chromiumMissing}.`);
+
+const HOST = 'tls.test';
+const MISMATCH = 'ERR_SSL_VERSION_OR_CIPHER_MISMATCH';
+
+let mint: CertificateMint;
+let rsa: Issued;
+let ec: Issued;
+let ed: Issued;
+let trust: TrustStore;
+let chromium: ChromiumOpinion | undefined;
+
+beforeAll(async () => {
+  if (tools !== null) return;
+  mint = certificateMint();
+  const root = mint.issue({ subject: '/CN=Root', ca: true });
+  const issued = { subject: `/CN=${HOST}`, names: [`DNS:${HOST}`], issuer: root };
+  rsa = mint.issue({ ...issued, key: ['rsa:2048'] });
+  ec = mint.issue(issued);
+  ed = mint.issue({ ...issued, key: ['ed25519'] });
+  trust = createTrustStore([root.cert]);
+  if (chromiumMissing !== null) return;
+  const nss = await unpackPackages(...NSS);
+  const certutil = { path: nss.program('certutil'), environment: nss.environment };
+  chromium = await chromiumOpinion({ executablePath: browser.executablePath, certutil, roots: [root], servers: [] });
+});
+
+afterAll(async () => {
+  await chromium?.close();
+  mint?.close();
+});
+
+const suite = (name: string): readonly string[] => ['-tls1_2', '-cipher', `${name}:@SECLEVEL=0`];
+
+interface Row {
+  /** What the server takes. */
+  readonly name: string;
+  readonly certificate: () => Issued;
+  readonly args: readonly string[];
+  /** What of it the result says that Chromium does not offer; undefined if Chromium connects. */
+  readonly refused?: string;
+}
+
+/** The rows without `refused` are the nearest situations in which Chromium connects. */
+const rows: readonly Row[] = [
+  { name: 'all of OpenSSL', certificate: () => ec, args: [] },
+  { name: 'RSA with AES-CBC and SHA-1', certificate: () => rsa, args: suite('AES128-SHA') },
+  {
+    name: 'RSA with AES-CBC and SHA-256',
+    certificate: () => rsa,
+    args: suite('AES128-SHA256'),
+    refused: 'the cipher suite TLS_RSA_WITH_AES_128_CBC_SHA256',
+  },
+  {
+    name: 'DHE alone',
+    certificate: () => rsa,
+    args: suite('DHE-RSA-AES128-GCM-SHA256'),
+    refused: 'the cipher suite TLS_DHE_RSA_WITH_AES_128_GCM_SHA256',
+  },
+  {
+    name: 'DHE rather than ECDHE',
+    certificate: () => rsa,
+    args: ['-serverpref', ...suite('DHE-RSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384')],
+  },
+  {
+    name: 'Camellia',
+    certificate: () => rsa,
+    args: suite('ECDHE-RSA-CAMELLIA128-SHA256'),
+    refused: 'the cipher suite TLS_ECDHE_RSA_WITH_CAMELLIA_128_CBC_SHA256',
+  },
+  { name: 'ECDHE with AES-CBC, of RSA', certificate: () => rsa, args: suite('ECDHE-RSA-AES128-SHA') },
+  {
+    name: 'ECDHE with AES-CBC, of ECDSA',
+    certificate: () => ec,
+    args: suite('ECDHE-ECDSA-AES128-SHA'),
+    refused: 'the cipher suite TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA',
+  },
+  {
+    name: 'AES-CCM in TLS 1.3',
+    certificate: () => ec,
+    args: ['-tls1_3', '-ciphersuites', 'TLS_AES_128_CCM_SHA256'],
+    refused: 'the cipher suite TLS_AES_128_CCM_SHA256',
+  },
+  { name: 'P-384', certificate: () => ec, args: ['-tls1_3', '-groups', 'P-384'] },
+  {
+    name: 'P-521 in TLS 1.3',
+    certificate: () => ec,
+    args: ['-tls1_3', '-groups', 'P-521'],
+    refused: 'the group secp521r1',
+  },
+  { name: 'P-521 or RSA in TLS 1.2', certificate: () => rsa, args: ['-tls1_2', '-groups', 'P-521'] },
+  {
+    name: 'a finite field in TLS 1.3',
+    certificate: () => ec,
+    args: ['-tls1_3', '-groups', 'ffdhe2048'],
+    refused: 'the group ffdhe2048',
+  },
+  {
+    name: 'SHA-1 to sign',
+    certificate: () => rsa,
+    args: ['-tls1_2', '-sigalgs', 'RSA+SHA1'],
+    refused: 'the signature algorithm rsa_pkcs1_sha1',
+  },
+  {
+    name: 'a key that signs otherwise',
+    certificate: () => ed,
+    args: [],
+    refused: 'the signature algorithm ed25519',
+  },
+];
+
+(tools === null ? describe : describe.skip)('a server that takes', () => {
+  const other = chromiumMissing === null ? ', as Chromium finds' : ` (Chromium skipped: ${chromiumMissing})`;
+  it.each(rows)(`$name is refused by Chromium, or not${other}`, async ({ certificate, args, refused }) => {
+    await using server = await serve(certificate(), args);
+
+    const outcome = await check(server.port);
+
+    expect(outcome.result).toBe('success');
+    if (refused === undefined) expect(outcome.tls).not.toHaveProperty('chromiumRefusal');
+    else expect(outcome.tls?.chromiumRefusal).toContain(`chose ${refused}, which Chromium does not offer`);
+    expect(problemsOf(outcome)).toEqual([]);
+    if (chromium === undefined) return;
+    expect(await chromium.visit({ host: HOST, port: server.port })).toBe(refused === undefined ? '200' : MISMATCH);
+  });
+
+  it('a key that signs otherwise, and has another certificate for Chromium, is not refused', async () => {
+    await using other = await serve(rsa, []);
+    await using server = await serve(ed, []);
+    // By the ClientHello, as a server does with several certificates: of Chromium's offer Ed25519 is none.
+    await using front = await startFront((hello) =>
+      connect(offersEd25519(hello) ? server.port : other.port, '127.0.0.1'),
+    );
+
+    const outcome = await check(front.port);
+
+    expect(outcome.tls?.chain[0]).toMatchObject({ keyType: 'ed25519' });
+    expect(outcome.tls).not.toHaveProperty('chromiumRefusal');
+    expect(outcome.tls).not.toHaveProperty('chromiumFaults');
+    expect(front.connections()).toBe(2);
+  });
+
+  it.each([
+    ['the usual suites, which costs no further connection', 'ECDHE-RSA-AES128-GCM-SHA256', 1],
+    ['none of Chromium’s suites, which costs one', 'AES128-SHA256', 2],
+  ])('%s', async (_reason, name, connections) => {
+    await using server = await serve(rsa, suite(name));
+    await using front = await startFront(() => connect(server.port, '127.0.0.1'));
+
+    expect((await check(front.port)).result).toBe('success');
+    expect(front.connections()).toBe(connections);
+  });
+
+  it.each([
+    ['closes a connection that it agrees to nothing with', [true, false, true], 3, true],
+    ['takes one connection alone', [true, false, false], 3, false],
+  ])('Chromium does not offer, and %s', async (_reason, taken, connections, isRefused) => {
+    await using server = await serve(rsa, suite('AES128-SHA256'));
+    let at = 0;
+    await using front = await startFront(() => (taken[at++] ? connect(server.port, '127.0.0.1') : null));
+
+    const outcome = await check(front.port);
+
+    expect(outcome.result).toBe('success');
+    expect(front.connections()).toBe(connections);
+    expect(outcome.tls?.chromiumRefusal !== undefined).toBe(isRefused);
+  });
+
+  it.each([
+    ['HTTP/2 with a cipher suite that it prohibits', 'AES128-GCM-SHA256', 'ERR_HTTP2_INADEQUATE_TRANSPORT_SECURITY'],
+    ['HTTP/2 with another one', 'ECDHE-RSA-AES128-GCM-SHA256', '200'],
+  ])('%s is refused by Chromium, or not', async (_reason, ciphers, seen) => {
+    const server = createSecureServer({ ...rsa, ciphers, maxVersion: 'TLSv1.2' }, (_request, response) =>
+      response.end('ok'),
+    );
+    await using listening = await listen(server);
+
+    const outcome = await check(listening.port);
+
+    expect(outcome).toMatchObject({ result: 'success', httpVersion: '2' });
+    if (seen === '200') expect(outcome.tls).not.toHaveProperty('chromiumRefusal');
+    else expect(outcome.tls?.chromiumRefusal).toContain('which HTTP/2 prohibits (RFC 9113 section 9.2.2)');
+    if (chromium !== undefined) expect(await chromium.visit({ host: HOST, port: listening.port })).toBe(seen);
+  });
+});
+
+function check(port: number): ReturnType<typeof checkOf> {
+  return checkOf(`https://${HOST}:${port}/`, {}, { hosts: { [HOST]: ['127.0.0.1'] }, trust });
+}
+
+async function serve(certificate: Issued, args: readonly string[]): Promise<OpensslServer & AsyncDisposable> {
+  const server = await startOpensslServer({ certificate, args: ['-www', ...args] });
+  return { ...server, [Symbol.asyncDispose]: server.close };
+}
+
+async function listen(server: Server): Promise<{ readonly port: number } & AsyncDisposable> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const close = async (): Promise<void> => void server.close();
+  return { port: (server.address() as AddressInfo).port, [Symbol.asyncDispose]: close };
+}
+
+/** A server that passes each connection on after its first bytes, or closes it. */
+async function startFront(
+  choose: (hello: Buffer) => Socket | null,
+): Promise<{ readonly port: number; readonly connections: () => number } & AsyncDisposable> {
+  let connections = 0;
+  const server = createServer((socket) => {
+    connections += 1;
+    socket.on('error', () => undefined);
+    socket.once('data', (hello: Buffer) => {
+      const onward = choose(hello);
+      if (onward === null) {
+        socket.destroy();
+        return;
+      }
+      onward.on('error', () => undefined);
+      onward.write(hello);
+      socket.pipe(onward).pipe(socket);
+    });
+  });
+  return { ...(await listen(server)), connections: () => connections };
+}
+
+/** True if the list of signatures in a ClientHello may have `ed25519`. */
+function offersEd25519(hello: Buffer): boolean {
+  return hello.includes(Buffer.from([0x08, 0x07, 0x08, 0x08]));
+}

@@ -1,0 +1,97 @@
+import type { Failure, Target } from '@vantage/contract';
+
+import type { DiagnosticContext } from '../../../diagnostic.ts';
+import { portOf } from '../../../http-client/request.ts';
+import { boundText } from '../../../shared/bounded-text.ts';
+import { connectPinned } from '../../../sockets/connect.ts';
+import type { Offer } from '../../../tls/certificate/trust-store.ts';
+import { isProhibitedByHttp2, notOffered, type Chosen } from '../../../tls/chromium-offer.ts';
+import { handshakeBy } from '../../../tls/handshake/handshake-by.ts';
+import { tlsHandshake } from '../../../tls/handshake/handshake.ts';
+import { MAX_REASON_BYTES } from '../../../tls/chromium-schema.ts';
+import type { Tls } from '../../../tls/schema.ts';
+import type { Http } from '../types.ts';
+
+/** A connection that answered a request over TLS. */
+export interface Answered {
+  /** Pinned to the address that answered. */
+  readonly target: Target;
+  readonly url: URL;
+  readonly tls: Tls;
+  readonly chosen: Chosen;
+}
+
+/** Longest time for the connections of `askAsChromium`, at most half of the remaining time; the least that may remain. */
+const [MAX_MS, LEAST_REMAINING_MS] = [4_000, 500];
+
+/**
+ * Finds out whether Chromium can connect to a server that chose something that Chromium does not offer: it may agree to
+ * something else as well. Sends nothing to other servers, which are nearly all.
+ *
+ * @returns `tls` of the result; undefined if it does not change
+ */
+export async function askAsChromium(answered: Answered, context: DiagnosticContext<Http>): Promise<Tls | undefined> {
+  const { tls, chosen } = answered;
+  // Before TLS 1.2 there is no doubt, and the result has the version.
+  if (!['TLSv1.2', 'TLSv1.3'].includes(tls.protocol)) return undefined;
+  const others = notOffered(chosen, tls.cipher);
+  const isProhibited = tls.alpn === 'h2' && isProhibitedByHttp2(chosen);
+  if (others.length === 0 && !isProhibited) return undefined;
+  const remainingMs = context.remainingMs();
+  if (context.signal.aborted || remainingMs < LEAST_REMAINING_MS) return undefined;
+
+  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(Math.min(MAX_MS, Math.floor(remainingMs / 2)))]);
+  const made = await handshake('of Chromium', answered, { ...context, signal });
+  if (made.failure === null) {
+    if (made.tls.alpn === 'h2' && isProhibitedByHttp2(made.chosen)) return refused(tls, prohibited(made.tls));
+    const { chromiumFaults, ...withoutFaults } = tls;
+    const isOtherLeaf = made.tls.chain[0]?.fingerprint256 !== tls.chain[0]?.fingerprint256;
+    // The faults are of a certificate that Chromium does not get.
+    return chromiumFaults !== undefined && isOtherLeaf && made.tls.chromiumFaults === undefined
+      ? withoutFaults
+      : undefined;
+  }
+  if (!(await isRefusal(made.failure, answered, { ...context, signal }))) return undefined;
+  return refused(tls, others.length === 0 ? prohibited(tls) : disagreeing(others));
+}
+
+type Made = { readonly failure: Failure } | { readonly failure: null; readonly tls: Tls; readonly chosen: Chosen };
+
+async function handshake(offer: Offer, { target, url }: Answered, context: DiagnosticContext<Http>): Promise<Made> {
+  const { signal } = context;
+  const connected = await connectPinned(target, portOf(url), signal);
+  if (connected.socket === null) return { failure: connected.failure };
+  const options = { ...handshakeBy(undefined, target.host, context), alpn: ['h2', 'http/1.1'], offer };
+  const made = await tlsHandshake(connected.socket, options, signal);
+  made.socket?.destroy();
+  connected.socket.destroy();
+  return made.socket === null
+    ? { failure: made.failure }
+    : { failure: null, tls: made.fields.tls, chosen: made.chosen };
+}
+
+/**
+ * True for an alert. Some servers just close the connection if they agree to nothing, but so do those that limit
+ * connections: it is a refusal only if one more handshake with the usual offer succeeds.
+ */
+async function isRefusal(
+  { code, phase }: Failure,
+  answered: Answered,
+  context: DiagnosticContext<Http>,
+): Promise<boolean> {
+  if (code === 'tls_handshake_failed' || code === 'tls_protocol_unsupported') return true;
+  if (phase !== 'tls' || !['connection_closed', 'connection_reset'].includes(code)) return false;
+  return (await handshake('usual', answered, context)).failure === null;
+}
+
+function refused(tls: Tls, reason: string): Tls {
+  return { ...tls, chromiumRefusal: boundText(reason, MAX_REASON_BYTES) };
+}
+
+function disagreeing(others: readonly string[]): string {
+  return `The server chose ${others.join(' and ')}, which Chromium does not offer, and refused a second handshake with what Chromium offers.`;
+}
+
+function prohibited({ cipher }: Tls): string {
+  return `The server speaks HTTP/2 with the cipher suite ${cipher}, which HTTP/2 prohibits (RFC 9113 section 9.2.2), and so Chromium ends the connection.`;
+}
