@@ -70,8 +70,12 @@ export function canonicalAddress(text: string): string | undefined {
   return addressText(mappedIpv4(bytes) ?? bytes);
 }
 
-/** The setting `trust proxy` of Express. */
+/** The setting `trust proxy` of Express, which refuses a network of all addresses: it gets both halves of one. */
 export function trustProxy(trusted: number | readonly string[] | undefined): number | string[] | false {
   if (trusted === undefined) return false;
-  return typeof trusted === 'number' ? trusted : [...trusted];
+  if (typeof trusted === 'number') return trusted;
+  return trusted.flatMap((network) => {
+    if (!/\/0+$/.test(network)) return [network];
+    return network.includes(':') ? ['::/1', '8000::/1'] : ['0.0.0.0/1', '128.0.0.0/1'];
+  });
 }

@@ -49,6 +49,7 @@ describe('proxies of a running service', () => {
     ['one, counted as nine', 1, 9, 'error'],
     ['none, and this machine is trusted as one', 0, ['127.0.0.0/8'], 'ok'],
     ['none, and another machine is trusted as one', 0, ['192.0.2.0/24'], 'ok'],
+    ['none, and every machine is trusted as one', 0, ['0.0.0.0/0', '::/0'], 'error'],
   ])('%s', async (_case, proxies, trustedProxies, status) => {
     const url = await behind(proxies, trustedProxies);
 

@@ -73,7 +73,7 @@ function shared(reason: string): DoctorFinding {
 
 /** The finding if the service accepted the forged header, which is correct if this machine is a trusted proxy. */
 function forgeable({ url, trustedProxies }: ProxiesConfig, seen: string): readonly DoctorFinding[] {
-  if (Array.isArray(trustedProxies) && includes(trustedProxies, seen)) {
+  if (Array.isArray(trustedProxies) && includes(trustedProxies.filter(isNoWholeFamily), seen)) {
     return [ok(CHECK, `${url} sees this machine as ${seen}, one of TRUSTED_PROXIES.`)];
   }
   const set = trustedProxies === undefined ? 'TRUSTED_PROXIES' : `TRUSTED_PROXIES=${String(trustedProxies)}`;
@@ -85,6 +85,11 @@ function forgeable({ url, trustedProxies }: ProxiesConfig, seen: string): readon
         `proxies in front, unset it without one. Ignore this if ${seen} is itself a proxy of the service.`,
     ),
   ];
+}
+
+/** A network of all addresses includes every client. */
+function isNoWholeFamily(network: string): boolean {
+  return !/\/0+$/.test(network);
 }
 
 function includes(networks: readonly string[], address: string): boolean {
