@@ -42,6 +42,27 @@ describe('a coordinator whose port is taken', () => {
   });
 });
 
+describe('a coordinator that cannot use a host or a file', () => {
+  // Longer than a label of a name may be: no resolver is asked.
+  const noHost = 'x'.repeat(64);
+
+  it.each([
+    ['HOST', noHost, 'HOST, PORT: getaddrinfo '],
+    ['METRICS_HOST', noHost, 'METRICS_HOST, METRICS_PORT: getaddrinfo '],
+    ['MODULES_FILE', '/nonexistent', 'MODULES_FILE: /nonexistent: ENOENT: '],
+    ['MODULES_FILE', '/proc', 'MODULES_FILE: /proc: EISDIR: '],
+  ])('ends and names the setting: %s=%s', async (setting, value, beginning) => {
+    const child = spawn(process.execPath, [bundledProgram('coordinator')], {
+      env: programEnv({ HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0', REDIS_URL: bed.server.url, [setting]: value }),
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const [said, [status]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+
+    expect(said.slice(0, beginning.length)).toBe(beginning);
+    expect(status).toBe(1);
+  });
+});
+
 describe('a coordinator that listens', () => {
   const start = (...flags: string[]): ChildProcess =>
     spawn(process.execPath, [...flags, bundledProgram('coordinator')], {

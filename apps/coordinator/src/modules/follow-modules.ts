@@ -45,7 +45,7 @@ export async function followModules(
   log: Logger,
   { lookEveryMs = LOOK_EVERY_MS, questionFault }: FollowOptions = {},
 ): Promise<Modules> {
-  let seen = path === undefined ? DEFAULT_MODULES : await readFile(path, 'utf8');
+  let seen = path === undefined ? DEFAULT_MODULES : await readFile(path, 'utf8').catch(rejectFile(path));
   let parsed = parseWithFiles(seen, questionFault);
   const { parsing: first } = parsed;
   if (!first.ok) throw new Error(`MODULES_FILE: ${faultText(path, first.faults)}`);
@@ -106,6 +106,12 @@ export function warningText({ module, line, option, reason }: ModuleRefusal): st
 /** Removes the final period: some reasons are sentences of a check type or of the target policy. */
 function withoutStop(reason: string): string {
   return reason.replace(/\.$/, '');
+}
+
+function rejectFile(path: string): (error: unknown) => never {
+  return (error) => {
+    throw new Error(`MODULES_FILE: ${path}: ${Error.isError(error) ? error.message : String(error)}`, { cause: error });
+  };
 }
 
 function faultText(path: string | undefined, faults: readonly ModuleFault[]): string {
