@@ -10,6 +10,7 @@ import { forgetScript, inviteScript } from '../../probes/enrolment/access-script
 import { changeAccess } from '../../probes/enrolment/change-access.ts';
 import { readAccess } from '../../probes/enrolment/agent-access.ts';
 import { digestOf } from '../../probes/enrolment/verify-signature.ts';
+import { isLoopback } from '../../probes/announced-url.ts';
 import { writeMetricsAddress } from '../../probes/metrics-addresses.ts';
 import type { ProbeRecords } from '../../probes/registry/probe-records.ts';
 import { runScript } from '../../redis/scripts.ts';
@@ -52,7 +53,7 @@ export async function invite(
   const commands = invitationCommands(id, url, token, config.agentImage);
   return {
     done: true,
-    warnings: originFaults(url, announced),
+    warnings: [...originFaults(url, announced), ...loopbackFaults(url)],
     said: [
       ...(record === undefined ? [] : [`Probe ${id} is recorded.`]),
       `The token enrols ${uses === 1 ? 'one agent' : `${uses} keys, one after the other,`} until ${until}. It is printed once.`,
@@ -80,6 +81,15 @@ function originFaults(url: string, announced: string | undefined): readonly stri
   return [
     `gateways refuse agents with the address ${url} (bad-signature): PUBLIC_URL of the coordinators is ${announced}, ` +
       'and scheme, host and port must be the same.',
+  ];
+}
+
+/** Warns of an address that leads an agent on another machine to that machine. */
+function loopbackFaults(url: string): readonly string[] {
+  if (!isLoopback(new URL(url).hostname)) return [];
+  return [
+    `${url} is this machine for agents on it, and none for others: for these set PUBLIC_URL of the coordinators to the ` +
+      'address of a proxy that agents reach by HTTPS.',
   ];
 }
 

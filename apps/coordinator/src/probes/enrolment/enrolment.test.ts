@@ -430,6 +430,14 @@ describe('the operator commands, with a login without rights of an administrator
     expect(err.includes('Warning')).toBe(warning !== '');
   });
 
+  it('invite warns of an address that other machines cannot reach', async () => {
+    await bed.redis.set(redisKeys.serviceUrl, 'http://localhost:8080');
+    const { code: exit, err } = await admin('invite', 'known-1', ...record, '--url', 'http://localhost:8080');
+
+    expect(exit).toBe(0);
+    expect(err).toContain('Warning: http://localhost:8080 is this machine for agents on it, and none for others');
+  });
+
   it.each([
     ['a probe without a record', ['invite', 'norecord'], 1, 'needs --name'],
     ['an incomplete record', ['invite', 'norecord', '--name', 'A'], 2, '--country'],
