@@ -1,3 +1,5 @@
+import { proxyNote } from './faults/proxy-note.ts';
+
 /** Configuration from the environment. */
 export interface Config {
   /** URL of the service. */
@@ -7,6 +9,8 @@ export interface Config {
   readonly colors: boolean;
   /** True for `TERM=dumb`, a terminal that cannot move its cursor. */
   readonly isDumb: boolean;
+  /** What the variables of a proxy mean for requests to this URL; empty without one. */
+  readonly proxyNote?: (baseUrl: string) => string;
 }
 
 const DEFAULT_SERVER = 'http://127.0.0.1:8080';
@@ -21,5 +25,6 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, is
     key: env['VANTAGE_KEY'] || undefined,
     colors: isTerminal && !noColor && !isDumb,
     isDumb,
+    proxyNote: (baseUrl) => proxyNote(env, baseUrl),
   };
 }

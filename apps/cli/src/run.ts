@@ -80,7 +80,7 @@ async function ask(command: Query, options: CliOptions): Promise<number> {
     }
     const isFromFile =
       command.kind === 'monitors' && command.action.verb === 'put' && command.action.definition.file !== undefined;
-    errors.write(`${escapeLines(serviceFault(error, baseUrl, !isFromFile))}\n`);
+    errors.write(`${escapeLines(serviceFault(error, baseUrl, !isFromFile, config.proxyNote?.(baseUrl)))}\n`);
     return statusOfFault(error);
   }
 }

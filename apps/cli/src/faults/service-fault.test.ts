@@ -6,12 +6,17 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { selfSigned } from '@vantage/test-support/programs/self-signed';
 
+import { readConfig } from '../config.ts';
 import { runCli } from '../run.ts';
+import { serviceFault } from './service-fault.ts';
 
-async function errorsFrom(server: string): Promise<readonly [number, string]> {
+async function errorsFrom(
+  server: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<readonly [number, string]> {
   let errors = '';
   const status = await runCli(['me'], {
-    config: { server, key: undefined, colors: false, isDumb: false },
+    config: readConfig({ ...env, VANTAGE_URL: server }, false),
     version: '0.0.0',
     output: { write: () => true },
     errors: { write: (text: string | Uint8Array) => ((errors += String(text)), true) },
@@ -105,6 +110,30 @@ describe('the message about a service', () => {
       3,
       expect.stringMatching(/ECONNREFUSED.*"npm start".*--server/),
     ]);
+  });
+
+  it.each([
+    ['that Node does not use', { http_proxy: 'x' }, 'http_proxy is set: Node.js uses it with NODE_USE_ENV_PROXY=1'],
+    ['for both schemes', { HTTP_PROXY: 'x', HTTPS_PROXY: 'y' }, 'HTTP_PROXY is set: Node.js uses it with'],
+    ['that is used', { HTTP_PROXY: 'x', NODE_USE_ENV_PROXY: '1' }, 'It was asked through the proxy in HTTP_PROXY'],
+    [
+      'that a flag of Node uses',
+      { HTTP_PROXY: 'x', NODE_OPTIONS: '--use-env-proxy' },
+      'through the proxy in HTTP_PROXY',
+    ],
+    ['for https alone', { HTTPS_PROXY: 'x' }, ''],
+    ['in an empty variable', { HTTP_PROXY: '' }, ''],
+  ])('says what a proxy %s has to do with it', async (_reason, env, note) => {
+    const [, errors] = await errorsFrom('http://127.0.0.1:1', env);
+
+    expect(errors).toContain(note);
+    expect(errors.includes('_PROXY')).toBe(note !== '');
+  });
+
+  it('ends a reason with one full stop', () => {
+    const cancelled = new TypeError('fetch failed', { cause: new Error('Request was cancelled.') });
+
+    expect(serviceFault(cancelled, 'http://a')).toBe('http://a is unreachable: Request was cancelled.');
   });
 
   it('names a parameter of the path by the word of the command line', async () => {

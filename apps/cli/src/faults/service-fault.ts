@@ -11,8 +11,9 @@ const ANOTHER = 'Name another service with --server or VANTAGE_URL.';
  * Describes why a call failed and, if known, what to do about it.
  *
  * @param namesFlags false leaves the fields of the request as the service names them: they were not given by flags
+ * @param proxyNote a sentence about the proxy in the environment, for a service that is unreachable
  */
-export function serviceFault(error: unknown, baseUrl: string, namesFlags = true): string {
+export function serviceFault(error: unknown, baseUrl: string, namesFlags = true, proxyNote = ''): string {
   if (error instanceof ProblemError) {
     const refusal = refusalOf(error, baseUrl).replaceAll(/^\{(name|id)\}(?=:)/gm, (_, field) =>
       String(field).toUpperCase(),
@@ -23,7 +24,7 @@ export function serviceFault(error: unknown, baseUrl: string, namesFlags = true)
   if (error instanceof UnusableResponse) return `${baseUrl} answers, but not as a Vantage service. ${ANOTHER}`;
   // `fetch failed` hides its cause. A TypeError without a cause is a defect of this program.
   if (error.name !== 'TypeError' || error.cause === undefined) return error.message;
-  return `${baseUrl} is unreachable: ${unreachable(error, baseUrl)}`;
+  return `${baseUrl} is unreachable: ${unreachable(error, baseUrl)}${proxyNote}`;
 }
 
 /** The URL with the scheme that was left out; undefined for other faults. */
@@ -79,7 +80,7 @@ function unreachable(error: Error, baseUrl: string): string {
   if (message === 'bad port') return `web clients refuse port ${port}, which belongs to another protocol. ${ANOTHER}`;
   if (code === 'ENOTFOUND') return `there is no address for ${hostname}. ${ANOTHER}`;
   if (code === 'ERR_SSL_WRONG_VERSION_NUMBER') return `it does not speak TLS; did you mean --server http://${host}?`;
-  return `${message}.`;
+  return message.endsWith('.') ? message : `${message}.`;
 }
 
 /** Code and text of the error behind `fetch failed`. */
