@@ -61,14 +61,14 @@ export async function defineCoordinator(
 }
 
 /** The connection of an agent to Redis or to the gateways, and the settings that make it. */
-interface Way extends Pick<DeployedAgent, 'link' | 'line'> {
+interface RouteToStore extends Pick<DeployedAgent, 'link' | 'line'> {
   readonly connection: Readonly<Record<string, string>>;
 }
 
 export function defineAgent(
   { options, folder, targets, logFile }: Ground,
   id: string,
-  { link, line, connection }: Way,
+  { link, line, connection }: RouteToStore,
 ): DeployedAgent {
   const env = {
     ...connection,
@@ -84,7 +84,7 @@ export function defineAgent(
   return { id, part, link, line, host };
 }
 
-export async function wayToRedis(ground: Ground, id: string): Promise<Way> {
+export async function routeToRedis(ground: Ground, id: string): Promise<RouteToStore> {
   const { redisUrl, link } = await lineToRedis(ground);
   return { link, line: undefined, connection: { PROBE_ID: id, REDIS_URL: redisUrl } };
 }
@@ -97,7 +97,11 @@ interface GatewayEnds {
   readonly urls: readonly string[];
 }
 
-export async function wayToGateways({ store, folder, stoppers }: Ground, id: string, ends: GatewayEnds): Promise<Way> {
+export async function routeToGateways(
+  { store, folder, stoppers }: Ground,
+  id: string,
+  ends: GatewayEnds,
+): Promise<RouteToStore> {
   const { caFile, ...end } = ends.tls;
   const line = await openGatewayLine(ends.urls, ends.index, end);
   stoppers.push(line.close);

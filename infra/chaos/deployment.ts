@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 
 import { recordProbes, untilProbesAreUp } from '../trial-probes.ts';
-import { defineAgent, defineCoordinator, wayToGateways, wayToRedis, type Ground } from './define-parts.ts';
+import { defineAgent, defineCoordinator, routeToGateways, routeToRedis, type Ground } from './define-parts.ts';
 import { GATEWAY_URL, makeTlsEnd, type GatewayLine } from './gateway-line.ts';
 import type { Host } from './host.ts';
 import type { Link } from './link.ts';
@@ -108,8 +108,8 @@ export async function startDeployment(options: DeploymentOptions): Promise<Deplo
     for (const [index, id] of ids.entries()) {
       const way =
         tls !== undefined && index >= redisAgents
-          ? await wayToGateways(ground, id, { index, tls, urls })
-          : await wayToRedis(ground, id);
+          ? await routeToGateways(ground, id, { index, tls, urls })
+          : await routeToRedis(ground, id);
       agents.push(defineAgent(ground, id, way));
     }
     for (const { part } of [...coordinators, ...agents]) {

@@ -1,5 +1,5 @@
 import type { Figure } from '../bench/goals.ts';
-import { PROMISED_MS } from './judge-check.ts';
+import { PROMISED_MS } from './verify-check.ts';
 import { rules, type Rule, type Tally } from './ledger.ts';
 
 /**

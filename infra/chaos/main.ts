@@ -18,7 +18,7 @@ import { chooseFaults, storeOf } from './choose-faults.ts';
 import type { Fault } from './faults/index.ts';
 import { describe, goalsOf } from './goals.ts';
 import { openHistory, readHistory, type History } from './history.ts';
-import { judge } from './judge.ts';
+import { verifyHistory } from './verify-history.ts';
 import { inNamespace, isInNamespace, preparePartitions } from './partition.ts';
 import type { StoreKind } from './store.ts';
 
@@ -31,7 +31,7 @@ const values = flagsOfProcess('npm run -s chaos --', 'Injects faults into a whol
   shard: { description: 'Only a part of the faults, such as 1/2.' },
   rate: { description: 'Checks a second.', fallback: '8', isNumber: true },
   agents: { description: 'Agents at Redis, and as many at the gateways.', fallback: '2', isNumber: true },
-  look: { description: 'Milliseconds between two looks at a check.', fallback: '400', isNumber: true },
+  poll: { description: 'Milliseconds between two looks at a check.', fallback: '400', isNumber: true },
   // See `RunOptions`.
   scale: { description: 'Factor of all durations, for trials.', fallback: '1', isNumber: true },
   indulgence: {
@@ -103,7 +103,7 @@ async function runAll(all: readonly Fault[], history: History, progress: Progres
   const shared = {
     rate: Number(values.rate),
     agents: Number(values.agents),
-    lookEveryMs: Number(values.look),
+    pollIntervalMs: Number(values.poll),
     scale: Number(values.scale),
     indulgenceMs: Number(values.indulgence),
     history,
@@ -152,7 +152,7 @@ async function ofMonitors(): Promise<readonly Figure[]> {
 /** Prints the verdict on a recorded history. @returns the exit status */
 function verdict(file: string | undefined, more: Parameters<typeof report>[0]): number {
   const records = file === undefined ? [] : readHistory(file);
-  const tallies = judge(records);
+  const tallies = verifyHistory(records);
   for (const line of tallies.flatMap(describe)) print(line);
   print('');
   const setups = records.filter((record) => record.kind === 'setup');

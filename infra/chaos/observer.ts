@@ -38,7 +38,7 @@ export interface ObserverOptions {
   readonly rate: number;
   readonly random: () => number;
   /** Pause between two polls of all open checks, milliseconds; 400 if undefined. */
-  readonly lookEveryMs?: number | undefined;
+  readonly pollIntervalMs?: number | undefined;
 }
 
 interface Watched {
@@ -47,7 +47,7 @@ interface Watched {
   readsLeft: number;
 }
 
-const LOOK_EVERY_MS = 400;
+const POLL_INTERVAL_MS = 400;
 const AT_ONCE = 8;
 /** Time after which a check has ended or cannot be read at all. */
 const GIVE_UP_MS = 120_000;
@@ -73,14 +73,14 @@ class ClientObserver implements Observer {
   private readonly streams = new Set<Promise<unknown>>();
   private giveUpAt = Number.POSITIVE_INFINITY;
   private readonly starting: Promise<void>;
-  private readonly looking: Promise<void>;
+  private readonly polling: Promise<void>;
 
   constructor(options: ObserverOptions) {
     this.options = options;
     this.callers = createCallers(options.history);
     this.attribute = this.callers.attribute;
     this.starting = this.startChecks();
-    this.looking = this.lookAtChecks();
+    this.polling = this.lookAtChecks();
   }
 
   readonly burst: Observer['burst'] = async (coordinator, count, given) => {
@@ -101,9 +101,9 @@ class ClientObserver implements Observer {
     await this.starting;
     await Promise.all(this.underWay);
     this.giveUpAt = performance.now() + GIVE_UP_MS;
-    await this.looking;
+    await this.polling;
     // A stream ends with its check; one that does not is aborted, which counts as an unanswered request.
-    await Promise.race([Promise.all(this.streams), sleep(LOOK_EVERY_MS * 10, undefined, { ref: false })]);
+    await Promise.race([Promise.all(this.streams), sleep(POLL_INTERVAL_MS * 10, undefined, { ref: false })]);
     this.ending.abort();
     await Promise.all(this.streams);
   };
@@ -133,7 +133,7 @@ class ClientObserver implements Observer {
   }
 
   private async lookAtChecks(): Promise<void> {
-    const { random, lookEveryMs = LOOK_EVERY_MS } = this.options;
+    const { random, pollIntervalMs = POLL_INTERVAL_MS } = this.options;
     const { signal } = this.stopping;
     for (;;) {
       this.open = this.open.filter(({ readsLeft }) => readsLeft > 0);
@@ -143,13 +143,13 @@ class ClientObserver implements Observer {
       const round = [...this.open, ...old];
       // In batches, because reading all checks of the round at once would add load.
       for (let from = 0; from < round.length; from += AT_ONCE) {
-        await Promise.all(round.slice(from, from + AT_ONCE).map((check) => this.look(check)));
+        await Promise.all(round.slice(from, from + AT_ONCE).map((check) => this.poll(check)));
       }
-      await sleep(signal.aborted ? LOOK_EVERY_MS : lookEveryMs);
+      await sleep(signal.aborted ? POLL_INTERVAL_MS : pollIntervalMs);
     }
   }
 
-  private async look(check: Watched): Promise<void> {
+  private async poll(check: Watched): Promise<void> {
     const { callers } = this;
     const { coordinators, random } = this.options;
     const { id } = check;

@@ -5,7 +5,7 @@ import { quantile, type Figure } from '../bench/goals.ts';
 import { openDirect, startDeployment, type Deployment } from './deployment.ts';
 import { historyNow, openHistory, readHistory } from './history.ts';
 import { describe } from './goals.ts';
-import { judge } from './judge.ts';
+import { verifyHistory } from './verify-history.ts';
 import type { Tally } from './ledger.ts';
 import { observe } from './observer.ts';
 import { openWatched, watchOutages } from './outage-watch.ts';
@@ -100,7 +100,7 @@ export async function loadOnce(
   await outages.stop();
   await stalls.stop();
   await history.close();
-  return judge(readHistory(file)).find(({ fault }) => fault === 'overload')!;
+  return verifyHistory(readHistory(file)).find(({ fault }) => fault === 'overload')!;
 }
 
 function figuresOf(tally: Tally): readonly Figure[] {

@@ -7,7 +7,7 @@ import { packagesMissing } from '@vantage/test-support/debian-packages';
 import { untilProbesAreUp } from '../trial-probes.ts';
 import { startDeployment, type Coordinator } from './deployment.ts';
 import { openHistory, readHistory } from './history.ts';
-import { judge } from './judge.ts';
+import { verifyHistory } from './verify-history.ts';
 import { observe } from './observer.ts';
 import { openWatched, watchOutages } from './outage-watch.ts';
 import { seeded } from '@vantage/test-support/random/seeded';
@@ -107,7 +107,7 @@ describe('a service whose coordinators and agents are restarted one after the ot
         const isStarved = outages.within(begunAt, Date.now()) > 0;
         await outages.stop();
         await history.close();
-        const tally = judge(readHistory(file)).find(({ fault }) => fault === 'rolling restart');
+        const tally = verifyHistory(readHistory(file)).find(({ fault }) => fault === 'rolling restart');
 
         expect(drained).toEqual(Array(2 + AGENTS).fill(true));
         expect(tally).toMatchObject({ broken: {}, cutOff: 0, notes: [] });

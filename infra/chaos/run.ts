@@ -27,7 +27,7 @@ export interface RunOptions {
   /** Number of agents that connect to Redis, and of those that connect to the gateways. */
   readonly agents?: number;
   /** See `ObserverOptions`. */
-  readonly lookEveryMs?: number;
+  readonly pollIntervalMs?: number;
   /** Time added to the bounds of completion and recovery, for busy machines. */
   readonly indulgenceMs?: number;
   /** Receives the observations of the clients, the injected faults, and the outages and stalls. */
@@ -50,7 +50,7 @@ export async function runChaos(options: RunOptions): Promise<readonly string[]> 
   const { store, seed, rate, scale, indulgenceMs = 0, history } = options;
   // Separate generators for faults and for requests: the speed of responses must not change the faults.
   const [random, randomOfClients] = [seeded(seed), seeded(seed + 0x5eed)];
-  const { agents = 2, lookEveryMs, screenshots = false, keepLogsIn } = options;
+  const { agents = 2, pollIntervalMs, screenshots = false, keepLogsIn } = options;
   const deployment = await startDeployment({ agents, gatewayAgents: agents, store, screenshots, keepLogsIn });
   history.add({ kind: 'setup', store, indulgenceMs });
   const stalls = watchStalls(history);
@@ -71,7 +71,7 @@ export async function runChaos(options: RunOptions): Promise<readonly string[]> 
       rate,
       random: randomOfClients,
       nextRequest: requestsFor(deployment, randomOfClients),
-      lookEveryMs,
+      pollIntervalMs,
     });
     let injected = 0;
     const inject = async (fault: Fault): Promise<void> => {

@@ -1,7 +1,7 @@
 import type { Answer, FaultRecord, Setup, StreamEvent } from './history.ts';
 
 /** Facts from the rest of the history that the rules for one check or one response need. */
-export interface JudgeContext {
+export interface VerifyContext {
   readonly setup: Setup;
   readonly faults: readonly FaultRecord[];
   /** Length of the uncounted time within a span, milliseconds. */

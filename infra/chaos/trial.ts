@@ -9,7 +9,7 @@ import { expect } from '@jest/globals';
 import { chooseFaults } from './choose-faults.ts';
 import { faults } from './faults/index.ts';
 import { readHistory } from './history.ts';
-import { judge } from './judge.ts';
+import { verifyHistory } from './verify-history.ts';
 import type { StoreKind } from './store.ts';
 
 /** Delay after a deadline that tests tolerate: on a busy machine the promised two seconds are not kept. */
@@ -41,7 +41,7 @@ export async function expectKeptPromises(store: StoreKind, shard = '1/1'): Promi
     const size = ['--minutes', '0', '--scale', '0.05', ...load, '--indulgence', String(INDULGENCE_MS)];
     const which = ['--store', store, '--shard', shard, '--except', choice.except];
     const stdout = await run([...which, ...size, '--seed', '7', '--history', file]);
-    const tallies = judge(readHistory(file));
+    const tallies = verifyHistory(readHistory(file));
 
     expect(tallies.filter(({ broken }) => Object.keys(broken).length > 0)).toEqual([]);
     expect(tallies.reduce((sum, { accepted }) => sum + accepted, 0)).toBeGreaterThan(0);

@@ -20,6 +20,9 @@ export const banned: readonly Banned[] = [
   { word: 'nobody', pattern: /\bnobody\b/i },
   { word: 'whoever', pattern: /\bwho(?:so)?ever\b/i },
   { word: 'shall', pattern: /\bshall\b/i },
+  { word: 'photographer', pattern: /\bphotographers?\b/i },
+  { word: 'standstill', pattern: /\b[Ss]tandstill/ },
+  { word: 'judge', pattern: /\bjudge[A-Z]\w*/ },
   { word: 'is told', pattern: /\b(?:is|are|was|were|be|been)\s+(?:not\s+)?(?:told|said)\b/i },
   { word: 'of ours', pattern: /\bof\s+(?:ours|yours|theirs)\b/i },
   // "The end of its own process" is emphatic; "a process of its own" means "an own process".
@@ -36,7 +39,7 @@ export interface Violation {
 export function findBanned(text: string): readonly Violation[] {
   return banned
     .flatMap(({ word, pattern }) =>
-      [...text.matchAll(new RegExp(pattern, 'gi'))].map(({ index }) => ({
+      [...text.matchAll(new RegExp(pattern, `g${pattern.flags}`))].map(({ index }) => ({
         line: text.slice(0, index).split('\n').length,
         word,
       })),

@@ -63,7 +63,7 @@ export interface SentRounds {
 export function sentRounds(): SentRounds {
   const sent: number[] = [];
   const waiting = new Map<() => void, number>();
-  const look = (): void => {
+  const poll = (): void => {
     for (const [resolve, least] of waiting) {
       if (sent.some((rounds) => rounds < least)) continue;
       resolve();
@@ -75,13 +75,13 @@ export function sentRounds(): SentRounds {
       const index = sent.push(0) - 1;
       return (rounds) => {
         sent[index] = rounds;
-        look();
+        poll();
       };
     },
     reach: (least) =>
       new Promise((resolve) => {
         waiting.set(resolve, least);
-        look();
+        poll();
       }),
   };
 }

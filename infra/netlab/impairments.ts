@@ -34,7 +34,7 @@ export const DELAY_MS = 9;
 const FAR_MS = 60;
 /**
  * Delay of the network `slow`: longer than it takes to show the answers of nearer hops on a busy machine, and shorter
- * than the silence after which a trace probes further hops (`STALL_MS`).
+ * than the silence after which a trace probes further hops (`SILENT_AFTER_MS`).
  */
 const SLOW_MS = 400;
 export const LABELS = [16_001, 24_123] as const;

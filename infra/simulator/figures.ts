@@ -1,8 +1,8 @@
 import type { Figure } from '../bench/goals.ts';
-import { kinds, type Complaint, type Kind } from './judge/complaint.ts';
+import { kinds, type Complaint, type Kind } from './verify/complaint.ts';
 import type { CaseRun } from './run-cases.ts';
 
-export interface Judged {
+export interface VerifiedCase {
   readonly run: CaseRun;
   readonly complaints: readonly Complaint[];
 }
@@ -23,18 +23,18 @@ const names: Readonly<Record<Kind, string>> = {
 };
 
 /** Numbers of compared results, and of complaints by kind: the goal of each kind is 0. */
-export function figuresOf(judged: readonly Judged[], seconds: number): readonly Figure[] {
-  const scenarios = new Set(judged.map(({ run }) => run.of.scenario.name)).size;
-  const checks = judged.reduce((sum, { run }) => sum + run.shares.length, 0);
-  const packets = judged.reduce(
+export function figuresOf(verified: readonly VerifiedCase[], seconds: number): readonly Figure[] {
+  const scenarios = new Set(verified.map(({ run }) => run.of.scenario.name)).size;
+  const checks = verified.reduce((sum, { run }) => sum + run.shares.length, 0);
+  const packets = verified.reduce(
     (sum, { run }) => sum + run.shares.reduce((own, { passages }) => own + passages.length, 0),
     0,
   );
   const count = (of: Kind): number =>
-    judged.reduce((sum, { complaints }) => sum + complaints.filter(({ kind }) => kind === of).length, 0);
+    verified.reduce((sum, { complaints }) => sum + complaints.filter(({ kind }) => kind === of).length, 0);
   return [
     { name: 'scenarios', value: scenarios, unit: 'scenarios' },
-    { name: 'cases', value: judged.length, unit: 'cases' },
+    { name: 'cases', value: verified.length, unit: 'cases' },
     { name: 'checks', value: checks, unit: 'checks' },
     { name: 'packets', value: packets, unit: 'packets' },
     { name: 'time', value: seconds, unit: 's' },

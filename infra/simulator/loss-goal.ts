@@ -1,8 +1,8 @@
 import type { Figure } from '../bench/goals.ts';
 import type { Ping } from '../netlab/test-lab.ts';
 import { caseOf, type Case } from './compile.ts';
-import { targetLossOf } from './judge/loss.ts';
-import { ownPassages, soundAnswer } from './judge/truth.ts';
+import { targetLossOf } from './verify/loss.ts';
+import { ownPassages, soundAnswer } from './verify/truth.ts';
 import type { CaseRun } from './run-cases.ts';
 import { router, routers, type CheckKind } from './scenario.ts';
 

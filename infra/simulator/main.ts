@@ -7,9 +7,9 @@ import { report } from '../bench/goals.ts';
 import { flagsOfProcess } from '../command/read-flags.ts';
 import { writeFileSync } from 'node:fs';
 import { chooseCases } from './choose.ts';
-import { figuresOf, type Judged } from './figures.ts';
-import { judge } from './judge/judge.ts';
-import { summaryOf } from './judge/summary.ts';
+import { figuresOf, type VerifiedCase } from './figures.ts';
+import { verifyCase } from './verify/verify-case.ts';
+import { summaryOf } from './verify/summary.ts';
 import { lossCases, lossFigures } from './loss-goal.ts';
 import { runCases } from './run-cases.ts';
 import { scenarios } from './scenarios/index.ts';
@@ -37,15 +37,15 @@ if (typeof cases === 'string') {
 }
 const startedMs = performance.now();
 const runs = await runCases(cases, seed);
-const judged: Judged[] = runs.map((run) => ({ run, complaints: judge(run) }));
-for (const { run, complaints } of judged) {
+const verified: VerifiedCase[] = runs.map((run) => ({ run, complaints: verifyCase(run) }));
+for (const { run, complaints } of verified) {
   const { scenario, family, check } = run.of;
   for (const { kind, text } of complaints) print(`${scenario.name} IPv${family} ${check}: ${kind}: ${text}`);
 }
 if (values.dump !== undefined) {
-  const shown = judged.map(({ run, complaints }) => ({ ...run, complaints, summary: summaryOf(run) }));
+  const shown = verified.map(({ run, complaints }) => ({ ...run, complaints, summary: summaryOf(run) }));
   writeFileSync(values.dump, JSON.stringify(shown));
 }
 const lossRuns = values.only === undefined ? await runCases(lossCases(), seed) : [];
 const seconds = (performance.now() - startedMs) / 1_000;
-process.exitCode = report([...figuresOf(judged, seconds), ...lossFigures(lossRuns)], values.json);
+process.exitCode = report([...figuresOf(verified, seconds), ...lossFigures(lossRuns)], values.json);

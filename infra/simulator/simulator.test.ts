@@ -5,8 +5,8 @@ import { cases as caseCount } from '@vantage/test-support/random/case-count';
 import { netlabMissing } from '../netlab/netlab.ts';
 import { shareOf } from './choose.ts';
 import type { Case } from './compile.ts';
-import type { Complaint } from './judge/complaint.ts';
-import { judge } from './judge/judge.ts';
+import type { Complaint } from './verify/complaint.ts';
+import { verifyCase } from './verify/verify-case.ts';
 import { runCases } from './run-cases.ts';
 import { scenarios } from './scenarios/index.ts';
 
@@ -31,7 +31,7 @@ for (let runs = 1; runs < MOST_RUNS; runs += 1) {
 
 async function examine(those: readonly Case[]): Promise<void> {
   const results = await runCases(those, SEED);
-  for (const [index, one] of those.entries()) found.set(one, judge(results[index]!));
+  for (const [index, one] of those.entries()) found.set(one, verifyCase(results[index]!));
 }
 
 /**

@@ -29,7 +29,7 @@ import { wellKnown, type Contacts } from './http/endpoints/well-known.ts';
 import { showComparison } from './http/endpoints/summary/compare.ts';
 import { showSummary } from './http/endpoints/summary/summary.ts';
 import { showNothing } from './http/endpoints/web-page.ts';
-import { openExchange } from './http/exchange.ts';
+import { openRequestContext } from './http/request-context.ts';
 import { bucketsOf, type Bucket, type RateLimits } from './http/limits/buckets.ts';
 import { limitEarly, limitRate, type EarlyLimit } from './http/limits/rate-limit.ts';
 import { createSharedWindow } from './http/limits/shared-window.ts';
@@ -38,10 +38,10 @@ import { createLinks, type Links } from './http/links.ts';
 import { createDocument } from './http/openapi/document.ts';
 import type { JsonObject } from './http/openapi/json.ts';
 import {
-  createRequestJudge,
+  createRequestValidator,
   requestReaderOf,
-  type JudgeRequest,
-  type JudgeTarget,
+  type ValidateRequest,
+  type EvaluateTarget,
 } from './http/requests/accept-request.ts';
 import { createPairResolver } from './http/requests/resolve-pair.ts';
 import type { KeyRing } from './keys/key-ring.ts';
@@ -68,7 +68,7 @@ export interface AppOptions {
   readonly isGatewayOnly?: boolean;
   /** Problems that do not prevent checks, as sentences; shown by `/readyz?verbose`. */
   readonly warnings: () => readonly string[];
-  readonly judgeTarget: JudgeTarget;
+  readonly evaluateTarget: EvaluateTarget;
   readonly lookUpPlace: LookUpPlace;
   /** PTR lookups for a client's address, and the addresses that those names resolve to. */
   readonly names: NameLookup;
@@ -129,7 +129,7 @@ export function createApp(options: AppOptions): Express {
   app.set('trust proxy', trustProxy(options.trustedProxies));
   if (options.trustedProxies !== undefined) app.use(dropForwardedPorts);
   for (const observer of options.observers ?? []) app.use(observer);
-  app.use(openExchange(links, options.log));
+  app.use(openRequestContext(links, options.log));
   // Mounted with the path of the public URL, and without it for a proxy that strips the prefix.
   if (links.basePath !== '') app.use(links.basePath, router);
   app.use(router);
@@ -145,8 +145,8 @@ function publicEndpoints(options: AppOptions, links: Links, web: Page | undefine
   const buckets = bucketsOf(options.rateLimits);
   const window = createSharedWindow(options.rateLimitRedis, log, () => performance.now(), options.rateLimitReplyMs);
   const limit = (bucket: Bucket) => limitRate(bucket, window, log);
-  const judgeRequest = createRequestJudge(checkTypes, options.judgeTarget);
-  const readRequest = requestReaderOf(judgeRequest);
+  const validateRequest = createRequestValidator(checkTypes, options.evaluateTarget);
+  const readRequest = requestReaderOf(validateRequest);
   const document = (): JsonObject =>
     createDocument({ checkTypes, links, buckets, retentionSeconds, version: options.version });
   const readPreview = previewReader({ ...options, limit: limit(buckets.showSummary) });
@@ -157,7 +157,7 @@ function publicEndpoints(options: AppOptions, links: Links, web: Page | undefine
     idempotencyStore: options.idempotencyStore,
     links,
     readRequest,
-    resolvePair: createPairResolver(probes, options.judgeTarget),
+    resolvePair: createPairResolver(probes, options.evaluateTarget),
     retentionSeconds,
     stopping: options.stopping,
     compressed,
@@ -176,7 +176,7 @@ function publicEndpoints(options: AppOptions, links: Links, web: Page | undefine
     ...showShared({ ...options, links, limit: limit(buckets.showSummary) }),
     listProbes(probes, limit(buckets.listProbes), compressed),
     listAgents(probes, limit(buckets.listProbes), compressed),
-    ...scrapeEndpoints(options, judgeRequest, links, limitEarly(buckets.scrape, window, log)),
+    ...scrapeEndpoints(options, validateRequest, links, limitEarly(buckets.scrape, window, log)),
     ...monitorEndpoints({ ...options, streams, limit: limit(buckets.readMonitors) }),
     showCaller({ ...options, limit: limit(buckets.showCaller) }),
     ...documentation({ web, readPreview, document, links, checkTypes }),
@@ -184,13 +184,13 @@ function publicEndpoints(options: AppOptions, links: Links, web: Page | undefine
   ];
 }
 
-function scrapeEndpoints(options: AppOptions, judgeRequest: JudgeRequest, links: Links, limit: EarlyLimit): Endpoint[] {
+function scrapeEndpoints(options: AppOptions, validate: ValidateRequest, links: Links, limit: EarlyLimit): Endpoint[] {
   const scraping = {
     ...options,
     modules: options.modules.current,
     access: createScrapeAccess(options.scrapeNetworks),
     links,
-    judgeRequest,
+    validateRequest: validate,
   };
   return [probeTarget({ ...scraping, limit }), ...discovery({ ...scraping, limit: limit.count })];
 }

@@ -6,7 +6,7 @@ import {
   createNameResolver,
   createOwnAddresses,
   isPrivateAddress,
-  judgeTarget,
+  evaluateTarget,
   type NameResolver,
   type TargetPolicy,
 } from '@vantage/target-policy';
@@ -46,7 +46,7 @@ export function openCore({ config, log, policyFor, geo, telemetry }: Parts): Cor
     monitors: {
       readDefinition: createMonitorReader(
         Object.values(checkTypes),
-        (target, allow) => judgeTarget(target, policyFor(allow)),
+        (target, allow) => evaluateTarget(target, policyFor(allow)),
         config.webhookSecrets !== undefined,
       ),
       sendWebhook: openWebhooks(config, policyFor()),
@@ -88,7 +88,7 @@ export function openApp(
     isGatewayOnly,
     modules,
     checkTypes: Object.values(checkTypes),
-    judgeTarget: (target, allow) => judgeTarget(target, policyFor(allow)),
+    evaluateTarget: (target, allow) => evaluateTarget(target, policyFor(allow)),
     lookUpPlace: geo.lookUp,
     names: createNameLookup({ resolver, showPrivateAddresses: false }),
     isPublicAddress: (address) => !isPrivateAddress(address),

@@ -7,7 +7,7 @@ import { createGateway, type Gateway } from './gateway/gateway.ts';
 import type { AgentRates } from './gateway/limits/agent-rates.ts';
 import { heartbeatScripts } from './gateway/heartbeat-scripts.ts';
 import { gatewayScripts } from './gateway/jobs/job-scripts.ts';
-import { createKeyRing, LOOK_EVERY_MS, type KeyRing } from './keys/key-ring.ts';
+import { createKeyRing, POLL_INTERVAL_MS, type KeyRing } from './keys/key-ring.ts';
 import { createMonitorService, type MonitorOptions } from './monitors/monitor-service.ts';
 import type { MonitorReads, MonitorWrites } from './monitors/monitors.ts';
 import type { AccessWatch } from './probes/enrolment/access-watch.ts';
@@ -66,7 +66,7 @@ export function createCore(options: CoreOptions): Core {
   const probes = createProbeService(store, options);
   const { scripts, tasks: checkTasks, ...checks } = createCheckService(store, probes, options);
   const keys = createKeyRing(store.background, store.clock, store.log);
-  const keyTask = { name: 'api keys', everyMs: LOOK_EVERY_MS, run: keys.look };
+  const keyTask = { name: 'api keys', everyMs: POLL_INTERVAL_MS, run: keys.poll };
   const monitors = createMonitorService(store, probes, checks.checks, options.monitors);
   store.preload([...probes.scripts, ...scripts, ...monitors.scripts, ...gatewayScripts, ...heartbeatScripts]);
   const tasks = startBackgroundTasks([keyTask, ...probes.tasks, ...checkTasks, ...monitors.tasks], options.log);

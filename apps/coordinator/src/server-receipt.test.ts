@@ -16,7 +16,7 @@ afterEach(async () => {
   server = undefined;
 });
 
-const impatient = { headersMs: 300, requestMs: 600, lookEveryMs: 50 };
+const impatient = { headersMs: 300, requestMs: 600, pollIntervalMs: 50 };
 
 /**
  * Starts a server that responds to a complete request when the test allows it, and at once to one with a
@@ -112,7 +112,7 @@ describe('a service that stood still', () => {
     ['GET / HTTP/1.1\r\nHo', 'st: a\r\n\r\n'],
     ['POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\n', 'abc'],
   ])('answers %j%j, which arrived meanwhile', async (before, meanwhile) => {
-    await start({ receipt: { headersMs: 300, requestMs: 300, lookEveryMs: 50 } });
+    await start({ receipt: { headersMs: 300, requestMs: 300, pollIntervalMs: 50 } });
     const socket = await open();
     const answer = once(socket, 'data').then(String);
 

@@ -61,7 +61,7 @@ export interface ServerOptions {
   readonly receipt?: Partial<typeof RECEIPT>;
 }
 
-const RECEIPT = { headersMs: 10_000, requestMs: 15_000, idleMs: 65_000, lookEveryMs: 2_000 };
+const RECEIPT = { headersMs: 10_000, requestMs: 15_000, idleMs: 65_000, pollIntervalMs: 2_000 };
 
 /**
  * Starts to listen. Limits of time and size apply before any handler runs.
@@ -72,7 +72,7 @@ export async function startServer(
   options: ServerOptions,
   listenerFor: (publicUrl: string) => RequestListener,
 ): Promise<RunningServer> {
-  const { headersMs, requestMs, idleMs, lookEveryMs } = { ...RECEIPT, ...options.receipt };
+  const { headersMs, requestMs, idleMs, pollIntervalMs } = { ...RECEIPT, ...options.receipt };
   let takeAgent: TakeUpgrade | undefined;
   let paths: readonly string[] = [];
   let hasUnanswered: (socket: Duplex) => boolean = () => false;
@@ -81,7 +81,7 @@ export async function startServer(
     headersTimeout: headersMs,
     // Bounds the receipt of a request only; a response may take longer (`?wait=`).
     requestTimeout: requestMs,
-    connectionsCheckingInterval: lookEveryMs,
+    connectionsCheckingInterval: pollIntervalMs,
     keepAliveTimeout: idleMs,
     requireHostHeader: false,
     // Upgrade headers of other requests are ignored (RFC 9110 section 7.8), and those of a request pipelined behind

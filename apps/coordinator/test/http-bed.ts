@@ -9,7 +9,7 @@ import type { AcceptedRequest, Checks } from '../src/checks/checks.ts';
 import type { SeenAnswer } from '../src/http/conformance.ts';
 import { startServer, type RunningServer } from '../src/server.ts';
 import { conformanceTo } from './conformance-to.ts';
-import { CHECK_ID, highLimits, highTargetLimits, fakeJudgeTarget, noMonitors, stubChecks } from './http-fakes.ts';
+import { CHECK_ID, highLimits, highTargetLimits, fakeEvaluateTarget, noMonitors, stubChecks } from './http-fakes.ts';
 
 /** The HTTP layer on loopback, with fakes for everything below. */
 export interface HttpBed {
@@ -108,12 +108,12 @@ function fakes(): Omit<AppOptions, 'log' | 'checks' | 'rateLimitRedis' | 'public
     followers: { note: () => () => undefined },
     idempotencyStore: { claim: async () => ({ kind: 'under-way' }) },
     streamBounds: { perClient: 1e6, total: 1e6 },
-    keys: { find: () => ({ refused: 'unknown' }), look: async () => undefined },
+    keys: { find: () => ({ refused: 'unknown' }), poll: async () => undefined },
     probes: { list: async () => ({}), agents: async () => ({}), metricsAddresses: async () => new Map() },
     monitors: noMonitors,
     readiness: async () => [],
     warnings: () => [],
-    judgeTarget: fakeJudgeTarget,
+    evaluateTarget: fakeEvaluateTarget,
     lookUpPlace: () => unknownPlace,
     names: { reverse: async () => [], forward: async () => [] },
     isPublicAddress: () => true,

@@ -2,12 +2,12 @@ import type { Check } from '@vantage/contract';
 
 import type { AppOptions } from '../src/app.ts';
 import type { AcceptedRequest, Checks } from '../src/checks/checks.ts';
-import type { JudgeTarget } from '../src/http/requests/accept-request.ts';
+import type { EvaluateTarget } from '../src/http/requests/accept-request.ts';
 
 export const CHECK_ID = 'qPUXvL1sQx2rGJm0Zf7N4w';
 
 /** Fake policy: names that end in `.invalid` are malformed, 10.* is refused, and other targets become lower case. */
-export const fakeJudgeTarget: JudgeTarget = ({ host: target, hostKind }) => {
+export const fakeEvaluateTarget: EvaluateTarget = ({ host: target, hostKind }) => {
   const host = hostKind === 'url' && URL.canParse(target) ? new URL(target).hostname : target;
   if (host.endsWith('.invalid')) return { verdict: 'malformed', message: 'The host has an odd form.' };
   if (host.startsWith('10.')) return { verdict: 'refused', message: `${host} is in 10.0.0.0/8 (Private-Use).` };

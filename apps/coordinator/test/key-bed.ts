@@ -1,6 +1,6 @@
 import { redisKeys } from '@vantage/contract';
 import { findRedisServer, startRedisServer, type RedisServer } from '@vantage/redis-server';
-import { judgeTarget } from '@vantage/target-policy';
+import { evaluateTarget } from '@vantage/target-policy';
 import { Redis } from 'ioredis';
 
 import { readAdminConfig } from '../src/admin/config.ts';
@@ -8,7 +8,7 @@ import { runKeyAdmin } from '../src/admin/keys/key-commands.ts';
 import { createKeyPolicies } from '../src/keys/key-policies.ts';
 import { createKeyRing, type KeyRing } from '../src/keys/key-ring.ts';
 import { createRedisClock } from '../src/redis/clock.ts';
-import type { JudgeTarget } from '../src/http/requests/accept-request.ts';
+import type { EvaluateTarget } from '../src/http/requests/accept-request.ts';
 import { PATIENT_MS, quiet } from './core-bed.ts';
 import { startHttpBed, type BedOptions, type HttpBed } from './http-bed.ts';
 
@@ -25,7 +25,7 @@ export interface KeyBed {
   readonly run: (...args: readonly string[]) => Promise<Ran>;
   /** Adds a key and returns its text; throws if the command fails. */
   readonly add: (name: string, ...options: readonly string[]) => Promise<string>;
-  /** A copy of the keys, which only its `look` refreshes. */
+  /** A copy of the keys, which only its `poll` refreshes. */
   readonly openRing: () => KeyRing;
   /** An HTTP layer that refreshes its copy of the keys every 100 ms, unless `keys` are given. */
   readonly startEdge: (options?: BedOptions) => Promise<HttpBed>;
@@ -34,7 +34,7 @@ export interface KeyBed {
 
 /** The policy of a coordinator that denies 10.9.0.0/16. */
 const policyFor = createKeyPolicies({ deny: ['10.9.0.0/16'] });
-const judge: JudgeTarget = (target, allow) => judgeTarget(target, policyFor(allow));
+const judge: EvaluateTarget = (target, allow) => evaluateTarget(target, policyFor(allow));
 
 export async function startKeyBed(): Promise<KeyBed> {
   const server = await startRedisServer({ executable: findRedisServer(process.env['PATH'] ?? '')! });
@@ -44,8 +44,8 @@ export async function startKeyBed(): Promise<KeyBed> {
   const openRing = (): KeyRing => createKeyRing(redis, createRedisClock(), quiet);
   const follow = async (): Promise<KeyRing> => {
     const ring = openRing();
-    await ring.look();
-    timers.add(setInterval(() => void ring.look().catch(() => undefined), 100));
+    await ring.poll();
+    timers.add(setInterval(() => void ring.poll().catch(() => undefined), 100));
     return ring;
   };
   const run: KeyBed['run'] = async (...args) => {
@@ -70,7 +70,7 @@ export async function startKeyBed(): Promise<KeyBed> {
     startEdge: async (options) => {
       const keys = options?.keys ?? (await follow());
       const shared = { rateLimitRedis: redis, rateLimitReplyMs: PATIENT_MS };
-      const edge = await startHttpBed({ judgeTarget: judge, ...shared, ...options, keys });
+      const edge = await startHttpBed({ evaluateTarget: judge, ...shared, ...options, keys });
       edges.push(edge);
       return edge;
     },

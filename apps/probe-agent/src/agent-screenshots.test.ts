@@ -47,7 +47,7 @@ const active = (probe: string): Promise<string[]> =>
   rig.admin.lrange(`${redisKeys.queuePrefix(probe)}:jobs:active`, 0, -1);
 
 describe('an agent that takes screenshots', () => {
-  it('writes the picture byte for byte, and leaves nothing behind', async () => {
+  it('writes the screenshot byte for byte, and leaves nothing behind', async () => {
     const png = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
     const probe = newProbe();
     await startAgent(probe, async () => ({ png, failure: null }));

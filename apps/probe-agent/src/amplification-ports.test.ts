@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { amplificationPorts, ruleErrors } from '@vantage/contract';
 import { checkTypes } from '@vantage/diagnostics/contract';
-import { judgePort } from '@vantage/target-policy';
+import { evaluatePort } from '@vantage/target-policy';
 
 const errors = (port: number): readonly string[] =>
   ruleErrors(checkTypes.udp, { host: 'example.com', port, options: { payload: '00', attempts: 1 } }).map(
@@ -39,7 +39,7 @@ describe('a datagram of a trace', () => {
       checkTypes.traceroute.otherTargets!({
         host: 'example.com',
         options: { ...options, protocol, ...(port === undefined ? {} : { port }) },
-      }).map((other) => judgePort(other.purpose, other.port)?.code);
+      }).map((other) => evaluatePort(other.purpose, other.port)?.code);
 
     expect(decision('tcp', 25)).toEqual(['port_refused']);
     expect(decision('tcp')).toEqual([undefined]);

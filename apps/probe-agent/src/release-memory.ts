@@ -20,20 +20,20 @@ export function releaseMemoryAfterJobs(
   let running = 0;
   let timer: NodeJS.Timeout | undefined;
   let waitedMs = 0;
-  const look = (): void => {
+  const poll = (): void => {
     if (running > 0 && waitedMs < atLatestMs) {
       waitedMs += againMs;
-      return lookIn(againMs);
+      return pollIn(againMs);
     }
     [timer, waitedMs] = [undefined, 0];
     release();
   };
-  const lookIn = (milliseconds: number): void => {
-    timer = setTimeout(look, milliseconds).unref();
+  const pollIn = (milliseconds: number): void => {
+    timer = setTimeout(poll, milliseconds).unref();
   };
   return async (run) => {
     running += 1;
-    if (timer === undefined) lookIn(afterMs);
+    if (timer === undefined) pollIn(afterMs);
     try {
       await run();
     } finally {

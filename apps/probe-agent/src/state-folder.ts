@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 
 /** Interval at which access to the folder is tested. */
-const LOOK_EVERY_MS = 5_000;
+const POLL_INTERVAL_MS = 5_000;
 
 /**
  * Detects that the state folder is no longer writable, which an agent with a long-lived connection would otherwise
@@ -13,10 +13,10 @@ const LOOK_EVERY_MS = 5_000;
  * outcome a later call returns
  */
 export function watchFolder(folder: string, nowMs = () => performance.now()): () => readonly string[] {
-  let lookedAt = Number.NEGATIVE_INFINITY;
-  let isLooking = false;
+  let polledAt = Number.NEGATIVE_INFINITY;
+  let isPolling = false;
   let reasons: readonly string[] = [];
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     try {
       await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
       reasons = [];
@@ -25,10 +25,10 @@ export function watchFolder(folder: string, nowMs = () => performance.now()): ()
     }
   };
   return () => {
-    if (!isLooking && nowMs() - lookedAt >= LOOK_EVERY_MS) {
-      isLooking = true;
-      lookedAt = nowMs();
-      void look().finally(() => (isLooking = false));
+    if (!isPolling && nowMs() - polledAt >= POLL_INTERVAL_MS) {
+      isPolling = true;
+      polledAt = nowMs();
+      void poll().finally(() => (isPolling = false));
     }
     return reasons;
   };

@@ -13,7 +13,7 @@ import {
   type Heartbeat,
   type Job,
 } from '@vantage/contract';
-import type { ReportedPicture } from '@vantage/agent-loop';
+import type { ReportedScreenshot } from '@vantage/agent-loop';
 import { findRedisServer, startRedisServer, type RedisServer, type RedisServerOptions } from '@vantage/redis-server';
 import { Ajv } from 'ajv';
 import { Queue } from 'bullmq';
@@ -28,7 +28,7 @@ export interface Rig {
   /** Adds a screenshot job, due in two minutes by default. Returns the check id. */
   readonly addScreenshotJob: (probe: string, url: string, dueMs?: number, check?: string) => Promise<string>;
   /** Waits for the screenshot report of a check; fails after four minutes. */
-  readonly screenshot: (probe: string, check: string) => Promise<ReportedPicture>;
+  readonly screenshot: (probe: string, check: string) => Promise<ReportedScreenshot>;
   /** Entries of a probe's result stream, oldest first. */
   readonly results: (probe: string) => Promise<readonly Result[]>;
   /** Waits for the final result of a check; fails after forty seconds. */
@@ -105,7 +105,7 @@ class RigOnRedis implements Rig {
       for (const [, flat] of await this.admin.xrangeBuffer(redisKeys.results(probe), '-', '+')) {
         const fields = new Map(pairs(flat).map(([name, value]) => [name.toString(), value]));
         if (fields.get('check')?.toString() !== check || fields.get('kind')?.toString() !== 'screenshot') continue;
-        const { failure } = JSON.parse(fields.get('data')!.toString()) as ReportedPicture;
+        const { failure } = JSON.parse(fields.get('data')!.toString()) as ReportedScreenshot;
         return { failure, png: fields.get('png') ?? null };
       }
       return undefined;

@@ -2,7 +2,7 @@ import { copyFileSync, readdirSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 
 const MAX_BYTES = 10 * 1024 * 1024;
-const LOOK_EVERY_MS = 10_000;
+const POLL_INTERVAL_MS = 10_000;
 
 /**
  * Rotates the logs of a folder: a log above the size limit is copied to `<name>.log.1` and truncated in place, since
@@ -10,7 +10,7 @@ const LOOK_EVERY_MS = 10_000;
  *
  * @returns a function that stops the rotation
  */
-export function rotateLogs(folder: string, maxBytes = MAX_BYTES, everyMs = LOOK_EVERY_MS): () => void {
+export function rotateLogs(folder: string, maxBytes = MAX_BYTES, everyMs = POLL_INTERVAL_MS): () => void {
   rotate(folder, maxBytes);
   const timer = setInterval(() => rotate(folder, maxBytes), everyMs);
   return () => clearInterval(timer);

@@ -311,16 +311,16 @@ describe('the whole service on one machine', () => {
     async () => {
       const frozen = service.running().processes['demo-2']!;
       const measure = async (): Promise<{ readonly done: Check; readonly tookMs: number }> => {
-        const standstill = measureStalls();
+        const stalls = measureStalls();
         process.kill(frozen, 'SIGSTOP');
         try {
           const request = { type: 'tcp', host: '127.0.0.1', port: targets.tcpPort, probes: probeIds } as const;
           const { checkId } = await client.startCheck({ ...request, options: { attempts: 1 } });
           const done = (await client.results(checkId, { waitSeconds: 25 })) as Check;
-          const tookMs = Date.parse(done.completedAt!) - Date.parse(done.createdAt) - standstill.stop();
+          const tookMs = Date.parse(done.completedAt!) - Date.parse(done.createdAt) - stalls.stop();
           return { done, tookMs };
         } finally {
-          standstill.stop();
+          stalls.stop();
           process.kill(frozen, 'SIGCONT');
         }
       };

@@ -2,7 +2,7 @@ import type { ProbeRecord } from '@vantage/contract';
 import { openProbeRecords } from '@vantage/coordinator';
 import { pause } from '@vantage/timers';
 
-const LOOK_EVERY_MS = 2_000;
+const POLL_INTERVAL_MS = 2_000;
 
 /**
  * Writes the records of this start again if Redis has no record at all, as after `FLUSHALL`: the agents run on, but no
@@ -16,17 +16,17 @@ export function keepRegistrations(
   report: (line: string) => void,
 ): () => Promise<void> {
   const stopping = new AbortController();
-  const looking = (async () => {
+  const polling = (async () => {
     while (!stopping.signal.aborted) {
       // Without Redis nothing can be written; its absence is reported elsewhere.
       const written = await restore(redisUrl, wanted).catch(() => false);
       if (written) report('Redis was emptied; the probes are registered again');
-      await pause(LOOK_EVERY_MS, stopping.signal);
+      await pause(POLL_INTERVAL_MS, stopping.signal);
     }
   })();
   return async () => {
     stopping.abort();
-    await looking;
+    await polling;
   };
 }
 

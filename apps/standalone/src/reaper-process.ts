@@ -21,7 +21,7 @@ interface Known {
   readonly startedAt: string | undefined;
 }
 
-const LOOK_EVERY_MS = 50;
+const POLL_INTERVAL_MS = 50;
 
 // systemd signals the whole group at once; this process ignores the signal, because it must exit last.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
@@ -46,7 +46,7 @@ async function end(pids: readonly number[], graceMs: number): Promise<void> {
   const orphans = pids.flatMap((pid) => known.get(pid) ?? []).filter((process) => !isOther(process));
   for (const { pid } of orphans) signalTo(pid, 'SIGTERM');
   const until = performance.now() + graceMs;
-  while (orphans.some(isThere) && performance.now() < until) await sleep(LOOK_EVERY_MS);
+  while (orphans.some(isThere) && performance.now() < until) await sleep(POLL_INTERVAL_MS);
   // The group is killed even if its leader has exited: a stopped packet process may remain in it.
   for (const process of orphans) if (!isOther(process)) killGroup(process.pid);
 }

@@ -140,7 +140,7 @@ const WAIT_LIMIT_MS = 300_000;
         const { checkId } = await client.startCheck({ type: 'http', host: urlOf('/held') });
         await until(async () => held.length > 0 || (await isCompleted(checkId)));
         if (held.length === 0) continue;
-        const [name, pid, browser] = await photographer(service);
+        const [name, pid, browser] = await screenshotProbe(service);
 
         process.kill(pid, 'SIGKILL');
 
@@ -181,7 +181,7 @@ function picturesOf(check: CheckOf<'http'>): readonly string[] {
 }
 
 /** The agent that runs a browser, and the browser. */
-async function photographer(service: Service): Promise<readonly [name: string, pid: number, browser: number]> {
+async function screenshotProbe(service: Service): Promise<readonly [name: string, pid: number, browser: number]> {
   let found: readonly [string, number, number] | undefined;
   await until(async () => {
     for (const [name, pid] of Object.entries(service.running().processes)) {

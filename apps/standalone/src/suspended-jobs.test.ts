@@ -283,7 +283,7 @@ describe('the agent of a probe', () => {
     expect(outcomes).toEqual(each([[], 'probe_suspended']));
   });
 
-  it('ends them when its process goes on after a standstill in which the probe was suspended', async () => {
+  it('ends them when its process goes on after a stall in which the probe was suspended', async () => {
     const outcomes = await withEach(shared, async (trial) => {
       const { probe, host, agent, startTrace, codeOf } = trial;
       const check = await startTrace();

@@ -23,7 +23,7 @@ const { get } = process.getBuiltinModule('node:http');
 /** Limit of the wait for the coordinator and the probes; after it, those probes suffice that have reported. */
 const READY_WITHIN_MS = 90_000;
 
-const LOOK_EVERY_MS = 250;
+const POLL_INTERVAL_MS = 250;
 
 /**
  * Waits until all probes have reported, at most `READY_WITHIN_MS`, and returns them in their current state, such as
@@ -35,22 +35,22 @@ const LOOK_EVERY_MS = 250;
 export async function waitUntilReady({ url, probes, processes, logFolder, report, signal }: Awaited): Promise<Probes> {
   const until = performance.now() + READY_WITHIN_MS;
   let isUp = false;
-  for (let look = 0; ; look += 1) {
+  for (let poll = 0; ; poll += 1) {
     const failed = processes.find(({ failure }) => failure() !== undefined);
     if (failed !== undefined) throw new Error(`${failed.name} cannot run:\n${failed.failure()}`);
     const isTimeUp = performance.now() > until;
     if (!isUp) {
-      isUp = (await ask(`${url}/healthz`, look, signal)) !== undefined;
+      isUp = (await ask(`${url}/healthz`, poll, signal)) !== undefined;
       if (isUp) report(`The coordinator listens on ${url}`);
     } else {
       // While Redis is connecting, the response is a problem document: poll again.
-      const seen = (await ask(`${url}/probes`, look, signal)) as Probes | undefined;
+      const seen = (await ask(`${url}/probes`, poll, signal)) as Probes | undefined;
       const up = Object.values(seen ?? {}).filter(({ status }) => status !== 'offline');
       if (seen !== undefined && (up.length >= probes || isTimeUp)) return seen;
     }
     if (isTimeUp)
       throw new Error(`The ${isUp ? 'service did not get ready' : 'coordinator did not start'}. Logs: ${logFolder}`);
-    await sleep(LOOK_EVERY_MS, undefined, { signal });
+    await sleep(POLL_INTERVAL_MS, undefined, { signal });
   }
 }
 
@@ -59,9 +59,9 @@ export async function waitUntilReady({ url, probes, processes, logFolder, report
  *
  * @returns the JSON body; undefined without a successful response
  */
-async function ask(url: string, look: number, signal: AbortSignal): Promise<unknown> {
+async function ask(url: string, poll: number, signal: AbortSignal): Promise<unknown> {
   // On Linux every address of 127.0.0.0/8 is local; other systems have only 127.0.0.1.
-  const localAddress = process.platform === 'linux' ? `127.0.1.${(look % 254) + 1}` : undefined;
+  const localAddress = process.platform === 'linux' ? `127.0.1.${(poll % 254) + 1}` : undefined;
   try {
     const request = get(url, { localAddress, agent: false, signal });
     const [response] = (await once(request, 'response')) as [IncomingMessage];

@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 
-const LOOK_EVERY_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 
 /** A resource of a file system that programs can use up. */
 interface Resource {
@@ -43,7 +43,7 @@ export interface DiskWatch {
  */
 export function watchDisk(folder: string, { report, onSpaceAvailable }: DiskWatch): () => void {
   const usedUp = new Set<Resource['name']>();
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     const left = await readLeft(folder);
     for (const { name, full, room, effect } of resources) {
       if (!usedUp.has(name) && left[name] < full) {
@@ -59,7 +59,7 @@ export function watchDisk(folder: string, { report, onSpaceAvailable }: DiskWatc
     }
   };
   // A missing folder is not a full disk.
-  const timer = setInterval(() => void look().catch(() => undefined), LOOK_EVERY_MS);
+  const timer = setInterval(() => void poll().catch(() => undefined), POLL_INTERVAL_MS);
   return () => clearInterval(timer);
 }
 

@@ -39,7 +39,7 @@ async function readKey(redis: Redis, key: string): Promise<string> {
 /** Watches every command, those of scripts included. */
 export async function watchWrites(redis: Redis): Promise<{
   /**
-   * Families of keys (`familyOf`), by each word that `foundIn` returns for a command; of a command, only the first key
+   * Families of keys (`keyFamily`), by each word that `foundIn` returns for a command; of a command, only the first key
    * counts.
    */
   readonly families: (foundIn: (text: string) => readonly string[]) => Readonly<Record<string, readonly string[]>>;
@@ -55,7 +55,7 @@ export async function watchWrites(redis: Redis): Promise<{
         // The commands of a script are reported one by one, so its call is left out.
         if (/^(eval|evalsha|fcall)$/i.test(command)) continue;
         for (const found of foundIn([key, ...values].join('\n'))) {
-          families.set(found, (families.get(found) ?? new Set()).add(familyOf(key)));
+          families.set(found, (families.get(found) ?? new Set()).add(keyFamily(key)));
         }
       }
       return Object.fromEntries([...families].map(([found, keys]) => [found, [...keys].toSorted()]));
@@ -65,6 +65,6 @@ export async function watchWrites(redis: Redis): Promise<{
 }
 
 /** A key without the ids in it. */
-function familyOf(key: string): string {
+function keyFamily(key: string): string {
   return key.replaceAll(/\{demo-\d\}/g, '{probe}').replaceAll(CHECK_ID, '<id>');
 }

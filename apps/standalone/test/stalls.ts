@@ -4,23 +4,23 @@ export interface StallMeasurement {
   readonly stop: () => number;
 }
 
-const LOOK_EVERY_MS = 20;
+const POLL_INTERVAL_MS = 20;
 /** A longer time between two runs of the timer is a stall. */
 const NOTICED_MS = 60;
 
 export function measureStalls(): StallMeasurement {
-  let lookedAt = performance.now();
+  let polledAt = performance.now();
   let totalMs = 0;
-  const look = (): void => {
-    const passedMs = performance.now() - lookedAt;
+  const poll = (): void => {
+    const passedMs = performance.now() - polledAt;
     if (passedMs > NOTICED_MS) totalMs += passedMs;
-    lookedAt += passedMs;
+    polledAt += passedMs;
   };
-  const looking = setInterval(look, LOOK_EVERY_MS);
+  const polling = setInterval(poll, POLL_INTERVAL_MS);
   return {
     stop: () => {
-      clearInterval(looking);
-      look();
+      clearInterval(polling);
+      poll();
       return totalMs;
     },
   };

@@ -35,9 +35,9 @@ export interface GatewayReport {
 export const MOST_VERIFIED = 2 * 30 + 64;
 const EVERY_MS = 20;
 const CHECK_EVERY_MS = 20;
-const LOOK_EVERY_MS = 200;
+const POLL_INTERVAL_MS = 200;
 /** Looks for a first verification. */
-const MOST_LOOKS = 300;
+const MOST_POLLS = 300;
 const SETTLES_MS = 1_000;
 
 /** Runs each attack for this many seconds against one coordinator; the first report is that without an attack. */
@@ -80,10 +80,10 @@ export async function attackGateway(
       let most = before;
       const verifiedSince = (): number => statSync(verifications).size - verifiedBefore;
       // On a busy machine the first signature may be verified only after these seconds.
-      const isEarly = (looks: number): boolean =>
-        attack?.isOneAddress === true && verifiedSince() === 0 && looks < MOST_LOOKS;
-      for (let look = 0; look < (seconds * 1_000) / LOOK_EVERY_MS || isEarly(look); look += 1) {
-        await sleep(LOOK_EVERY_MS);
+      const isEarly = (polls: number): boolean =>
+        attack?.isOneAddress === true && verifiedSince() === 0 && polls < MOST_POLLS;
+      for (let poll = 0; poll < (seconds * 1_000) / POLL_INTERVAL_MS || isEarly(poll); poll += 1) {
+        await sleep(POLL_INTERVAL_MS);
         most = Math.max(most, residentMiB(bed.coordinator.pid));
       }
       const verified = verifiedSince();

@@ -86,7 +86,7 @@ const SHARE = 0.95;
  *
  * @param wanted probe runs per second, for the message
  */
-export function judge(reports: readonly LoadReport[], wanted: number): RateVerdict {
+export function evaluateRate(reports: readonly LoadReport[], wanted: number): RateVerdict {
   const runs = sum(reports, ({ perSecond }) => perSecond.probeRuns);
   const started = sum(reports, ({ perSecond, config }) => perSecond.started * config.probes);
   const dispatch = Math.max(...reports.map(({ times }) => times.dispatch.p99));

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Figure } from '../goals.ts';
 import { bareQueue } from './bare-queue.ts';
-import { judge, sum } from './generate.ts';
+import { evaluateRate, sum } from './generate.ts';
 import { AFTER_FAILURE_MS, hold, tryRate, type Held } from './hold-rate.ts';
 import { countCpu } from './processes.ts';
 import { onStage, PROBES, type Lengths, type Stage } from './stage.ts';
@@ -95,7 +95,7 @@ async function overload(
     unit: 'ms',
     atMost: 500,
     value: Math.max(...reports.map(({ times }) => times.dispatch.p99)),
-    comparison: judge(reports, highest * OVERLOAD).why,
+    comparison: evaluateRate(reports, highest * OVERLOAD).why,
   };
 }
 
@@ -103,7 +103,7 @@ async function overload(
 async function search(stage: Stage, { trySeconds, warmUpSeconds }: Lengths): Promise<number> {
   const holds = async (rate: number): Promise<boolean> => {
     const reports = await tryRate(stage, rate, { seconds: trySeconds, warmUpSeconds });
-    const verdict = judge(reports, rate);
+    const verdict = evaluateRate(reports, rate);
     process.stderr.write(`  ${verdict.holds ? 'holds' : 'fails'}: ${verdict.why}\n`);
     if (!verdict.holds) await sleep(AFTER_FAILURE_MS);
     return verdict.holds;

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoadReport } from '@vantage/load';
 
 import type { Figure } from '../goals.ts';
-import { generate, judge, sum } from './generate.ts';
+import { generate, evaluateRate, sum } from './generate.ts';
 import { countCpu } from './processes.ts';
 import { PER_CHECK, type Lengths, type Stage } from './stage.ts';
 
@@ -37,7 +37,7 @@ export async function hold(
     const cpu = countCpu(stage.pids);
     const reports = await tryRate(stage, rate, { seconds: holdSeconds, warmUpSeconds }, report);
     const used = cpu();
-    const verdict = judge(reports, rate);
+    const verdict = evaluateRate(reports, rate);
     process.stderr.write(`  ${verdict.holds ? 'held' : 'not held'} for ${holdSeconds} s: ${verdict.why}\n`);
     if (!verdict.holds && left > 1) {
       await sleep(AFTER_FAILURE_MS);

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import type { Figure } from '../goals.ts';
-import { generate, judge } from './generate.ts';
+import { generate, evaluateRate } from './generate.ts';
 import { highestRate } from './highest-rate.ts';
 import { idleProbes } from './idle.ts';
 import { keptChecks } from './kept.ts';
@@ -63,7 +63,7 @@ async function realAgents({ trySeconds, warmUpSeconds }: Lengths): Promise<reado
       });
       // The agents' counters include the warm-up, so its probe runs count too.
       const runs = report.perSecond.probeRuns * (trySeconds + warmUpSeconds);
-      const { why } = judge([report], rate * PER_CHECK);
+      const { why } = evaluateRate([report], rate * PER_CHECK);
       return [
         { name: 'real agents: dispatch p99', value: report.times.dispatch.p99, unit: 'ms', comparison: why },
         {

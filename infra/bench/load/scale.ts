@@ -1,5 +1,5 @@
 import { median, type Figure } from '../goals.ts';
-import { judge, sum } from './generate.ts';
+import { evaluateRate, sum } from './generate.ts';
 import { tryRate } from './hold-rate.ts';
 import { countCpu } from './processes.ts';
 import { onStage, PROBES, type Lengths, type Stage } from './stage.ts';
@@ -58,7 +58,7 @@ async function measure(stage: Stage, { trySeconds, warmUpSeconds }: Lengths): Pr
     busiestRedis: Math.max(...nodes),
     allRedis: sum(nodes, (node) => node),
     coordinators: perRun(used['coordinators']!),
-    why: judge(reports, RATE).why,
+    why: evaluateRate(reports, RATE).why,
   };
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { untilProbesAreUp } from '../../trial-probes.ts';
 import { anyCoordinator, childrenOf, pickAgent, pickCoordinator, type Fault } from './fault.ts';
-import { noBrowser, pictureCheck } from './pictures.ts';
+import { noBrowser, screenshotCheck } from './screenshots.ts';
 
 /** Faults that kill processes. */
 export const deaths: readonly Fault[] = [
@@ -50,7 +50,7 @@ export const deaths: readonly Fault[] = [
     inject: async (scene) => {
       const { deployment, observer } = scene;
       scene.harm('probes');
-      await observer.burst(anyCoordinator(scene), 3, pictureCheck(deployment));
+      await observer.burst(anyCoordinator(scene), 3, screenshotCheck(deployment));
       const giveUpAt = performance.now() + 5_000;
       for (let killed = 0; killed === 0 && performance.now() < giveUpAt; await sleep(20)) {
         for (const agent of deployment.agents) killed += killAll(childrenOf(agent, /chrom|headless/));

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { standStill } from '../processes.ts';
 import { anyCoordinator, childrenOf, pickAgent, pickCoordinator, stillMs, type Fault } from './fault.ts';
-import { noBrowser, pictureCheck } from './pictures.ts';
+import { noBrowser, screenshotCheck } from './screenshots.ts';
 
 /** Processes stop and continue, as after a VM migration, `docker pause`, swapping or a closed lid. */
 export const standStills: readonly Fault[] = [
@@ -54,7 +54,7 @@ export const standStills: readonly Fault[] = [
     name: 'a browser stands still',
     impossible: noBrowser,
     inject: async (scene) => {
-      await scene.observer.burst(anyCoordinator(scene), 2, pictureCheck(scene.deployment));
+      await scene.observer.burst(anyCoordinator(scene), 2, screenshotCheck(scene.deployment));
       const pids = childrenOf(pickAgent(scene), /chrom|headless/);
       const ms = stillMs(scene);
       await Promise.all(pids.map((pid) => standStill(pid, ms)));

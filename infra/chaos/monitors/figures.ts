@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { quantile, type Figure } from '../../bench/goals.ts';
-import { judgeTicks } from './judge-ticks.ts';
+import { verifyTicks } from './verify-ticks.ts';
 import { killAtRandom } from './kills.ts';
 import { EVERY_MS, startMonitorTrial } from './service.ts';
 
@@ -29,7 +29,7 @@ export async function monitorFigures({
     await sleep(2 * EVERY_MS);
     const evaluatedMs = Date.now() - EVERY_MS;
     const observed = { monitors: await trial.read(), changes: await trial.changes(), starts: await trial.starts() };
-    const ledger = judgeTicks(observed, EVERY_MS, evaluatedMs);
+    const ledger = verifyTicks(observed, EVERY_MS, evaluatedMs);
     ledger.notes.slice(0, NOTES).forEach((note) => print(`  ! ${note}`));
     const name = (what: string): string => `monitors, coordinators killed: ${what}`;
     return [

@@ -173,10 +173,10 @@ async function results(lab: ServiceLab, id: string) {
   return (await lab.ask({ path: `/check/${id}/results?wait=25` })).body;
 }
 
-async function until<T>(withinMs: number, look: () => Promise<T | undefined>): Promise<T> {
+async function until<T>(withinMs: number, poll: () => Promise<T | undefined>): Promise<T> {
   const giveUpAt = performance.now() + withinMs;
   for (;;) {
-    const found = await look();
+    const found = await poll();
     if (found !== undefined) return found;
     if (performance.now() > giveUpAt) throw new Error(`It did not come about within ${withinMs} ms.`);
     await sleep(LOOKS_EVERY_MS);

@@ -6,7 +6,7 @@
 export type OnAbandoned = (id: string, listener: () => void) => () => void;
 
 /** Poll interval. Few jobs are watched, each with one small read. */
-const LOOK_EVERY_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 
 /** Watches jobs by polling, because agents may not subscribe to channels of Redis. */
 export function pollAbandoned(isAbandoned: (id: string) => Promise<boolean>): OnAbandoned {
@@ -27,7 +27,7 @@ export function pollAbandoned(isAbandoned: (id: string) => Promise<boolean>): On
         // The next read retries.
         () => undefined,
       );
-    }, LOOK_EVERY_MS);
+    }, POLL_INTERVAL_MS);
     return stop;
   };
 }

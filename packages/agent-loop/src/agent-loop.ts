@@ -100,7 +100,7 @@ class RedisAgent implements AgentLoop {
     this.duty = duty;
     duty.heartbeat.start();
     // The agent was stopped meanwhile: a loop that started now would never be stopped.
-    if (!(await retried(this.stopping.signal, log, duty.leftovers.look))) return;
+    if (!(await retried(this.stopping.signal, log, duty.leftovers.poll))) return;
     this.begin(link, duty);
     runner.started?.(this.instance);
   };

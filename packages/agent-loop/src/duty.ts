@@ -68,12 +68,12 @@ export function createDuty(link: RedisLink, queue: ProbeQueue, work: Work, optio
   };
   const { knows, adopt } = loop;
   const { wasWithdrawn } = running;
-  const looked = { queue, knows, adopt, wasWithdrawn, isCheckId: work.isCheckId, outlet: results, now: clock.now, log };
+  const polled = { queue, knows, adopt, wasWithdrawn, isCheckId: work.isCheckId, outlet: results, now: clock.now, log };
   return {
     loop,
     liveness,
     heartbeat,
-    leftovers: watchLeftovers(looked, link),
+    leftovers: watchLeftovers(polled, link),
     withdrawals: watchWithdrawals({ queue, running, link }),
     readClock,
   };

@@ -32,13 +32,13 @@ export interface HeartbeatWriter {
 }
 
 /** Interval at which changes are detected, which needs no Redis command. */
-const LOOK_EVERY_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 /** Timers are inexact: a write that is due within half an interval counts as due. */
-const EARLY_MS = LOOK_EVERY_MS / 2;
+const EARLY_MS = POLL_INTERVAL_MS / 2;
 /** Minimum interval if only the running and taken jobs have changed, as they do constantly. */
 const LOAD_EVERY_MS = 2_000;
 /** Time for which another agent is reported after its heartbeat was found in place of this one's. */
-const TWIN_FOR_MS = 2 * HEARTBEAT_EVERY_MS + LOOK_EVERY_MS;
+const TWIN_FOR_MS = 2 * HEARTBEAT_EVERY_MS + POLL_INTERVAL_MS;
 
 const MAX_REASONS = 16;
 const MAX_REASON = 256;
@@ -86,7 +86,7 @@ export function createHeartbeat(parts: HeartbeatParts): HeartbeatWriter {
     }
   };
 
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     const heartbeat = compose();
     const isNews = last === undefined || newsOf(heartbeat) !== last.news;
     const hasChanged = isNews || JSON.stringify(heartbeat) !== last?.json;
@@ -96,7 +96,7 @@ export function createHeartbeat(parts: HeartbeatParts): HeartbeatWriter {
 
   return {
     start: () => {
-      timer ??= setInterval(() => void look(), LOOK_EVERY_MS);
+      timer ??= setInterval(() => void poll(), POLL_INTERVAL_MS);
       void put(compose(), true);
     },
     beat: async () => put(compose(), true),

@@ -10,6 +10,6 @@ export { createNotifier, type Notifier } from './notifier.ts';
 export type { JobRunner, RunnerLink, WatchedLoop, Work } from './job-runner.ts';
 export { createPartials, type PartialsOfProbe } from './partials.ts';
 export { failureResult, probeFailure } from './probe-failure.ts';
-export type { ReportedPicture, ResultOutlet } from './results.ts';
+export type { ReportedScreenshot, ResultOutlet } from './results.ts';
 export type { QueuedJob } from './probe-queue.ts';
 export { isWithdrawn } from './running-jobs.ts';

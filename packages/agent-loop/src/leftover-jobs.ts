@@ -30,7 +30,7 @@ export interface LeftoverParts {
  *
  * @returns a function that polls once, and resolves once the list is read; the jobs are handled afterwards
  */
-export function createLeftoverLook(parts: LeftoverParts): () => Promise<void> {
+export function createLeftoverPoll(parts: LeftoverParts): () => Promise<void> {
   const { queue, knows, wasWithdrawn, adopt, isCheckId, outlet, now, log } = parts;
   const underWay = new Set<string>();
   let inherited: ReadonlySet<string> | undefined;
@@ -43,10 +43,10 @@ export function createLeftoverLook(parts: LeftoverParts): () => Promise<void> {
     const deadlineAt = now() + LONGEST_CHECK_MS;
     try {
       log.warn({ check: id }, 'job interrupted');
-      const photographed = checkOfScreenshotJob(id);
-      if (photographed !== undefined && isCheckId(photographed)) {
+      const checkOfScreenshot = checkOfScreenshotJob(id);
+      if (checkOfScreenshot !== undefined && isCheckId(checkOfScreenshot)) {
         const none = { png: null, failure: probeFailure('probe_interrupted') };
-        await outlet.screenshot(photographed, none, deadlineAt);
+        await outlet.screenshot(checkOfScreenshot, none, deadlineAt);
       } else if (isCheckId(id)) {
         const result = failureResult(probeFailure('probe_interrupted'), null, new Date(now()).toISOString());
         await outlet.final(id, result, deadlineAt);

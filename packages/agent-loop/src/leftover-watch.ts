@@ -1,16 +1,16 @@
-import { createLeftoverLook, type LeftoverParts } from './leftover-jobs.ts';
+import { createLeftoverPoll, type LeftoverParts } from './leftover-jobs.ts';
 import type { RedisLink } from './redis-link.ts';
 
 /** Looks for active jobs that this agent does not know. */
 export interface LeftoverWatch {
   /** Looks once. Rejects if Redis does not answer. */
-  readonly look: () => Promise<void>;
+  readonly poll: () => Promise<void>;
   readonly start: () => void;
   readonly stop: () => void;
 }
 
 /** Poll interval. */
-const LOOK_EVERY_MS = 2_000;
+const POLL_INTERVAL_MS = 2_000;
 /** Replies are lost only with a connection: this many polls after the last connection, polls become rare. */
 const LOOKS_AFTER_CONNECTING = 30;
 /** Number of intervals per poll from then on. */
@@ -20,16 +20,16 @@ export function watchLeftovers(
   parts: LeftoverParts,
   { redis, blocking }: Pick<RedisLink, 'redis' | 'blocking'>,
 ): LeftoverWatch {
-  const look = createLeftoverLook(parts);
+  const poll = createLeftoverPoll(parts);
   let timer: NodeJS.Timeout | undefined;
-  let looks = 0;
+  let polls = 0;
   let hasFailed = false;
 
-  const lookQuietly = async (): Promise<void> => {
+  const pollQuietly = async (): Promise<void> => {
     // Lost connections are logged separately.
     if (redis.status !== 'ready') return;
     try {
-      await look();
+      await poll();
       hasFailed = false;
     } catch (error) {
       if (!hasFailed && redis.status === 'ready') parts.log.warn({ err: error }, 'recovery of leftover jobs failed');
@@ -38,13 +38,13 @@ export function watchLeftovers(
   };
 
   return {
-    look,
+    poll,
     start: () => {
-      blocking.on('ready', () => (looks = 0));
+      blocking.on('ready', () => (polls = 0));
       timer ??= setInterval(() => {
-        looks += 1;
-        if (looks <= LOOKS_AFTER_CONNECTING || looks % SELDOM_LOOKS === 0) void lookQuietly();
-      }, LOOK_EVERY_MS);
+        polls += 1;
+        if (polls <= LOOKS_AFTER_CONNECTING || polls % SELDOM_LOOKS === 0) void pollQuietly();
+      }, POLL_INTERVAL_MS);
     },
     stop: () => clearInterval(timer),
   };

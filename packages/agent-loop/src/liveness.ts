@@ -22,16 +22,16 @@ export interface Liveness {
   readonly reason: () => string | undefined;
 }
 
-const LOOK_EVERY_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 /**
  * Polls without a reply before a reconnect, one per second: longer than a blocking wait (`IDLE_WAIT_SECONDS`) and than
  * the detection of a dead connection (`PATIENT_SOCKET_TIMEOUT_MS`).
  */
-const SILENT_LOOKS = 9;
+const SILENT_POLLS = 9;
 /** Polls without a reply before a reconnect while all slots are in use: the loop takes no jobs until a check ends. */
-const FULL_LOOKS = (LONGEST_CHECK_MS + 15_000) / LOOK_EVERY_MS;
+const FULL_LOOKS = (LONGEST_CHECK_MS + 15_000) / POLL_INTERVAL_MS;
 /** Further polls without progress until the agent gives up. */
-const HOPELESS_LOOKS = 21;
+const HOPELESS_POLLS = 21;
 
 /**
  * Watches that the job loop makes progress: each wait for a job ends within `IDLE_WAIT_SECONDS`. Measured in polls, so
@@ -42,33 +42,33 @@ export function createLiveness(parts: LivenessParts): Liveness {
   let timer: NodeJS.Timeout | undefined;
   let last = -1;
   let wasFull = false;
-  let looks = 0;
+  let polls = 0;
 
-  const allowed = (): number => (isFull() ? FULL_LOOKS : SILENT_LOOKS);
+  const allowed = (): number => (isFull() ? FULL_LOOKS : SILENT_POLLS);
 
-  const look = (): void => {
+  const poll = (): void => {
     const hasChanged = turns() !== last || isFull() !== wasFull;
     [last, wasFull] = [turns(), isFull()];
-    looks = hasChanged || !isConnected() ? 0 : looks + 1;
-    if (looks >= allowed() && looks % SILENT_LOOKS === 0) {
-      log.error({ seconds: looks }, 'job loop stalled: replacing its connections');
+    polls = hasChanged || !isConnected() ? 0 : polls + 1;
+    if (polls >= allowed() && polls % SILENT_POLLS === 0) {
+      log.error({ seconds: polls }, 'job loop stalled: replacing its connections');
       reconnect();
     }
-    if (looks >= allowed() + HOPELESS_LOOKS) {
-      log.fatal({ seconds: looks }, 'job loop stalled: exiting');
+    if (polls >= allowed() + HOPELESS_POLLS) {
+      log.fatal({ seconds: polls }, 'job loop stalled: exiting');
       giveUp();
     }
   };
 
   return {
     start: () => {
-      timer ??= setInterval(look, LOOK_EVERY_MS);
+      timer ??= setInterval(poll, POLL_INTERVAL_MS);
     },
     stop: () => clearInterval(timer),
     reason: () => {
-      if (looks < allowed()) return undefined;
+      if (polls < allowed()) return undefined;
       const cause = isFull() ? 'the jobs in all of its places do not end' : 'its job loop does not turn';
-      return `It has taken no jobs for ${looks} seconds: ${cause}.`;
+      return `It has taken no jobs for ${polls} seconds: ${cause}.`;
     },
   };
 }

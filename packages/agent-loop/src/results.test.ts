@@ -176,7 +176,7 @@ describe('results on their way to Redis', () => {
     expect(redis.written).toEqual([]);
   });
 
-  it('carry the picture of a check as it is, or why there is none', async () => {
+  it('carry the screenshot of a check as it is, or why there is none', async () => {
     const redis = store();
     const failure = { code: 'timed_out', phase: 'response', source: 'target', message: 'No.' } as const;
 
@@ -215,9 +215,11 @@ describe('results on their way to Redis', () => {
     };
     results = createResults({ writer, now: () => 0, log: silent, maxBytes: 1_000 });
     const png = Buffer.alloc(100);
-    const pictures = Array.from({ length: 100 }, (_, n) => results.screenshot(`p${n}`, { png, failure: null }, soon));
+    const screenshots = Array.from({ length: 100 }, (_, n) =>
+      results.screenshot(`p${n}`, { png, failure: null }, soon),
+    );
     let dropped = 0;
-    for (const picture of pictures) void picture.then(() => (dropped += 1));
+    for (const picture of screenshots) void picture.then(() => (dropped += 1));
 
     await results.final('small', '1', soon);
     await eventually(() => (dropped > 90 ? true : undefined));

@@ -28,10 +28,10 @@ export interface ResultOutlet {
   /** Resolves when the result is confirmed, by Redis or the gateway, or dropped. Never rejects. */
   readonly final: (check: string, data: string, deadlineAt: number) => Promise<void>;
   /** Like `final`, for the screenshot of a check, or the failure to take it. */
-  readonly screenshot: (check: string, picture: ReportedPicture, deadlineAt: number) => Promise<void>;
+  readonly screenshot: (check: string, screenshot: ReportedScreenshot, deadlineAt: number) => Promise<void>;
 }
 
-export interface ReportedPicture extends ScreenshotReport {
+export interface ReportedScreenshot extends ScreenshotReport {
   readonly png: Uint8Array | null;
 }
 
@@ -106,8 +106,8 @@ class BufferedResults implements Results {
     return this.add({ check, kind: 'final', data: replacement, deadlineAt });
   };
 
-  readonly screenshot = (check: string, picture: ReportedPicture, deadlineAt: number): Promise<void> => {
-    const { png, failure, cutAt } = picture;
+  readonly screenshot = (check: string, screenshot: ReportedScreenshot, deadlineAt: number): Promise<void> => {
+    const { png, failure, cutAt } = screenshot;
     const data = JSON.stringify({ failure, ...(cutAt && { cutAt }) } satisfies ScreenshotReport);
     return this.add({ check, kind: 'screenshot', data, png: png ?? undefined, deadlineAt });
   };

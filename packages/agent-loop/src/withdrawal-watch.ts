@@ -15,7 +15,7 @@ export interface WithdrawalWatchParts {
 }
 
 /** Poll interval. Only an agent with jobs polls: one small read, and one of each running job that the list lacks. */
-const LOOK_EVERY_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 
 /**
  * Withdraws all running jobs when Redis refuses the login, which a suspended agent has lost. Also polls for running
@@ -23,7 +23,7 @@ const LOOK_EVERY_MS = 1_000;
  */
 export function watchWithdrawals({ queue, running, link }: WithdrawalWatchParts): WithdrawalWatch {
   let timer: NodeJS.Timeout | undefined;
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     const before = running.ids();
     if (before.length === 0 || link.redis.status !== 'ready') return;
     const active = new Set(await queue.active());
@@ -41,7 +41,7 @@ export function watchWithdrawals({ queue, running, link }: WithdrawalWatchParts)
         running.withdraw();
       });
       // After an error the next poll retries.
-      timer ??= setInterval(() => void look().catch(() => undefined), LOOK_EVERY_MS);
+      timer ??= setInterval(() => void poll().catch(() => undefined), POLL_INTERVAL_MS);
     },
     stop: () => clearInterval(timer),
   };

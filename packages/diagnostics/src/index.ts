@@ -1,5 +1,5 @@
 export { findBrowser } from './browser/process/find-browser.ts';
-export type { Picture } from './browser/picture.ts';
+export type { Capture } from './browser/take-screenshot.ts';
 export {
   createScreenshots,
   type CaptureRequest,

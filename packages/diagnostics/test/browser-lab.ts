@@ -43,7 +43,7 @@ export interface LabReport {
   readonly redirectFailure: Failure | null;
   /** Failure of a picture whose page refreshes itself to a canary; null without one, or if it was not asked for. */
   readonly refreshFailure: Failure | null;
-  readonly pictureBytes: number;
+  readonly screenshotBytes: number;
 }
 
 /** Loads pages that try to reach canaries in many ways, and reports the reached ones. */
@@ -89,7 +89,7 @@ export async function runLab(options: LabOptions): Promise<LabReport> {
       paths: [...new Set(site.paths)],
       redirectFailure: redirected?.failure ?? null,
       refreshFailure: refreshed?.failure ?? null,
-      pictureBytes: picture.png?.length ?? 0,
+      screenshotBytes: picture.png?.length ?? 0,
     };
   } finally {
     attempts.stop();
@@ -116,7 +116,7 @@ function awaitAttempts(paths: readonly string[], areTouched: () => boolean): Att
     },
     ended: async () => {
       await tried.promise;
-      while (!over.signal.aborted && !areTouched()) await sleep(LOOK_EVERY_MS);
+      while (!over.signal.aborted && !areTouched()) await sleep(POLL_INTERVAL_MS);
     },
     isOver: () => over.signal.aborted,
     stop: () => {
@@ -128,7 +128,7 @@ function awaitAttempts(paths: readonly string[], areTouched: () => boolean): Att
 
 /** Only a page that does not complete its attempts needs this long. */
 const PATIENCE_MS = 40_000;
-const LOOK_EVERY_MS = 50;
+const POLL_INTERVAL_MS = 50;
 
 function requestFor(url: string): CaptureRequest {
   const signal = AbortSignal.timeout(100_000);

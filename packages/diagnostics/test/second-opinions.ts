@@ -11,7 +11,7 @@ import type { Issued } from '@vantage/test-support/certificate-mint';
 import { undisturbed } from './undisturbed.ts';
 
 /** A server on loopback, and the host name for the request. */
-export interface Asked {
+export interface DigQuery {
   readonly host: string;
   readonly port: number;
 }
@@ -19,9 +19,9 @@ export interface Asked {
 /** Reports of independent programs about a certificate. */
 export interface SecondOpinions {
   /** The verification errors that `openssl s_client` prints, each once. */
-  readonly openssl: (asked: Asked) => Promise<readonly string[]>;
+  readonly openssl: (asked: DigQuery) => Promise<readonly string[]>;
   /** True if curl accepts the certificate. */
-  readonly curl: (asked: Asked) => Promise<boolean>;
+  readonly curl: (asked: DigQuery) => Promise<boolean>;
   readonly close: () => void;
 }
 
@@ -65,7 +65,7 @@ export function secondOpinions(roots: readonly Issued[]): SecondOpinions {
 
 export interface ChromiumOpinion {
   /** Status of the answer in Chromium, or its error. */
-  readonly visit: (asked: Asked) => Promise<string>;
+  readonly visit: (asked: DigQuery) => Promise<string>;
   readonly close: () => Promise<void>;
 }
 

@@ -12,7 +12,7 @@ import { defaultProxyLimits } from '../src/browser/proxy/proxy-ledger.ts';
 /** A browser with its proxy that loads one page after the other as a screenshot does, which has a browser for each. */
 export interface SharedBrowser {
   /** The picture of a page, once it is loaded and settled. */
-  readonly pictureOf: (url: string, loadMs: number) => Promise<Uint8Array>;
+  readonly screenshotOf: (url: string, loadMs: number) => Promise<Uint8Array>;
   readonly close: () => Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export async function openSharedBrowser(
   });
   const defaultViewport = { ...VIEWPORT, deviceScaleFactor: 1 };
   const browser = await connect({ transport: running.transport, defaultViewport, protocolTimeout: 240_000 });
-  const pictureOf = async (url: string, loadMs: number): Promise<Uint8Array> => {
+  const screenshotOf = async (url: string, loadMs: number): Promise<Uint8Array> => {
     const context = await browser.createBrowserContext();
     const page = await context.newPage();
     await page.authenticate(proxy.credentials);
@@ -53,5 +53,5 @@ export async function openSharedBrowser(
     over.abort();
     await Promise.all([running.close(), proxy.close()]);
   };
-  return { pictureOf, close };
+  return { screenshotOf, close };
 }

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
 import type { checkOf } from './http.ts';
-import type { Asked } from './second-opinions.ts';
+import type { DigQuery } from './second-opinions.ts';
 
 /** sslscan's report of a server's protocols and certificate. */
 export interface Scan {
@@ -40,7 +40,7 @@ const curveBits: Readonly<Record<string, number>> = { prime256v1: 256, secp384r1
 const UNASKED = ['ciphersuites', 'heartbleed', 'renegotiation', 'compression', 'fallback', 'groups'];
 
 /** @param version `1.2` or `1.3`, the only one to scan */
-export async function sslscan(program: string, { host, port }: Asked, version: string): Promise<Scan> {
+export async function sslscan(program: string, { host, port }: DigQuery, version: string): Promise<Scan> {
   const only = [`--tls${version.replace('.', '')}`, ...UNASKED.map((name) => `--no-${name}`), '--no-colour'];
   const { stdout } = await run(program, [...only, '--xml=-', `--sni-name=${host}`, `127.0.0.1:${port}`]);
   const found = (tag: string): string | null =>

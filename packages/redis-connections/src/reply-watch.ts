@@ -9,7 +9,7 @@ const RESPITE_MS = 500;
 /** States in which pending replies belong to the current stream. */
 const connected: ReadonlySet<string> = new Set(['connect', 'ready']);
 /** Least number of polls within the timeout of a silent connection. */
-const LOOKS = 10;
+const POLLS = 10;
 
 /** A command that awaits its reply. Times are monotonic milliseconds. */
 interface OwedCommand {
@@ -79,7 +79,7 @@ class ReplyWatch {
   private readonly connection: Connection;
   private readonly commandTimeout: number | undefined;
   private readonly socketTimeout: number;
-  private readonly lookEveryMs: number;
+  private readonly pollIntervalMs: number;
   private isWatching = false;
   private dueAt = 0;
   private owedSince: number | undefined;
@@ -90,22 +90,22 @@ class ReplyWatch {
     this.connection = connection;
     this.commandTimeout = commandTimeout;
     this.socketTimeout = socketTimeout;
-    this.lookEveryMs = socketTimeout / LOOKS;
+    this.pollIntervalMs = socketTimeout / POLLS;
   }
 
   /** Called for each command: polls run while a reply is pending. */
   start(): void {
-    if (!this.isWatching) this.lookIn(this.lookEveryMs);
+    if (!this.isWatching) this.pollIn(this.pollIntervalMs);
   }
 
-  private lookIn(milliseconds: number, isAgain = false): void {
+  private pollIn(milliseconds: number, isAgain = false): void {
     this.isWatching = true;
     this.dueAt = performance.now() + milliseconds;
     // Unreferenced: the connection itself keeps the process alive while needed.
-    setTimeout(() => this.look(isAgain), milliseconds).unref();
+    setTimeout(() => this.poll(isAgain), milliseconds).unref();
   }
 
-  private look(isAgain: boolean): void {
+  private poll(isAgain: boolean): void {
     this.isWatching = false;
     const { commandQueue, offlineQueue, status, stream } = this.connection;
     const isConnected = connected.has(status);
@@ -118,10 +118,10 @@ class ReplyWatch {
     }
     const now = performance.now();
     // The replies that arrived during the stall are read first.
-    if (this.noteStall(now) && !isAgain) return this.lookIn(1, true);
+    if (this.noteStall(now) && !isAgain) return this.pollIn(1, true);
     if (this.commandTimeout !== undefined) this.rejectOverdue(this.commandTimeout, now);
     if (this.owedSince !== undefined && isConnected) this.endSilent(stream, this.owedSince, now);
-    this.lookIn(this.nextLookMs(now));
+    this.pollIn(this.nextPollMs(now));
   }
 
   /** @returns whether this poll is late */
@@ -133,11 +133,11 @@ class ReplyWatch {
     return true;
   }
 
-  private nextLookMs(now: number): number {
+  private nextPollMs(now: number): number {
     const oldest = this.connection.commandQueue.peekAt(0)?.command.givenAt;
     const silentSince = this.owedSince && Math.max(this.owedSince, this.heard.at);
     return Math.min(
-      this.lookEveryMs,
+      this.pollIntervalMs,
       leftOf(oldest, this.commandTimeout, now),
       leftOf(silentSince, this.socketTimeout, now),
     );

@@ -1,12 +1,12 @@
 import type { SummaryGroup } from '@vantage/contract';
 
-import { askedOver, familyOf, isRedirected, lastHost } from './asked.ts';
+import { soleReachOf, resolvedFamily, isRedirected, lastHost } from './requested-servers.ts';
 import { isCutOff } from './cut-off.ts';
 import { buildFinding, type FindingDraft } from './finding.ts';
 import { groupsOf } from './groups.ts';
 import { byText, groupBy, type ProbeResult, type SparseResultOf } from './probe-result.ts';
 import { redirectedHost } from './redirected.ts';
-import { countOf, naming, shown, shownApart, tally, unique } from './words.ts';
+import { countOf, naming, safeText, safeDistinctTexts, tally, unique } from './words.ts';
 
 /** The distinct addresses that the result lists, or else the one that the probe measured; undefined without either. */
 function addressesOf(probeResult: ProbeResult): readonly string[] | undefined {
@@ -27,7 +27,7 @@ export function findAddresses(probeResults: readonly ProbeResult[]): readonly Fi
 function differing(probeResults: readonly ProbeResult[]): readonly FindingDraft[] {
   // Compared per family: probes that use different families are a separate finding.
   const families = ['IPv4', 'IPv6'].map((family) =>
-    probeResults.filter((probeResult) => familyOf(probeResult) === family && !isCutOff(probeResult)),
+    probeResults.filter((probeResult) => resolvedFamily(probeResult) === family && !isCutOff(probeResult)),
   );
   // Redirects may lead to different hosts: only addresses of one host are compared.
   const hosts = families.flatMap((own) =>
@@ -37,7 +37,7 @@ function differing(probeResults: readonly ProbeResult[]): readonly FindingDraft[
     const groups = groupAddresses(own);
     if (groups.length < 2) return [];
     const textOf = (probeResult: ProbeResult): string => addressesOf(probeResult)?.join(', ') ?? '';
-    const textShown = shownApart(own.map(textOf), 160);
+    const textShown = safeDistinctTexts(own.map(textOf), 160);
     const seen = tally(own, (probeResult) => textShown(textOf(probeResult)));
     const what = host === '' ? 'The host' : `${host}, where redirects lead,`;
     const text = `${what} has different addresses for different probes: ${seen}.${byPlace(own, groups)}`;
@@ -79,10 +79,10 @@ function families(probeResults: readonly ProbeResult[]): readonly FindingDraft[]
     ? unique(probeResults.flatMap((one) => lastHost(one) ?? []))
     : [undefined];
   const differing = hosts.flatMap((host) => {
-    const used = groupBy(probeResults, (probeResult) => askedOver(probeResult, host));
+    const used = groupBy(probeResults, (probeResult) => soleReachOf(probeResult, host));
     if (used.length < 2) return [];
     const [first, ...others] = used.toSorted(([a], [b]) => byText(a, b));
-    const at = host === undefined ? '' : ` for ${shown(host, 120)}`;
+    const at = host === undefined ? '' : ` for ${safeText(host, 120)}`;
     const all = [`${naming(first![1])} used ${first![0]}`, ...others.map(([way, own]) => `${naming(own)} ${way}`)];
     return [{ used, text: `${all.join(', ')}${at}` }];
   });

@@ -31,7 +31,7 @@ export function isDated(code: string): boolean {
  * True if a wrong clock is the reason for the failure, or for the success. Other failures, such as the status 503, do
  * not depend on it, nor does a success of a request that accepts any certificate.
  */
-export function isMisjudged({ result, isInsecure }: Pick<ProbeResult<Http>, 'result' | 'isInsecure'>): boolean {
+export function isDecidedByClock({ result, isInsecure }: Pick<ProbeResult<Http>, 'result' | 'isInsecure'>): boolean {
   const { error } = result;
   if (error === null || error === undefined) return isInsecure !== true && acceptsByClock(result);
   return isDated(error.code) && hasWrongClock(result);

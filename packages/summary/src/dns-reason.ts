@@ -1,7 +1,7 @@
 import { classifiedAnswer, filterOf } from './dns-answer.ts';
 import { causeOf, staleText } from './extended-errors.ts';
 import type { SparseResultOf } from './probe-result.ts';
-import { shown } from './words.ts';
+import { safeText } from './words.ts';
 
 type Dns = SparseResultOf<'dns'>;
 
@@ -10,7 +10,7 @@ export function dnsReason(result: Dns): string | undefined {
   const answer = classifiedAnswer(result);
   const { error } = result;
   if (answer === undefined) return error?.phase === 'resolve' ? unfound(result) : undefined;
-  const alias = answer.canonicalName === null ? undefined : shown(answer.canonicalName, 120);
+  const alias = answer.canonicalName === null ? undefined : safeText(answer.canonicalName, 120);
   switch (answer.kind) {
     case 'referral':
       return `the server referred to ${zoneText(answer.referral)} and did not answer`;
@@ -61,7 +61,7 @@ function errorReason(result: Dns): string | undefined {
 }
 
 function zoneText(zone: string | null): string {
-  return zone === null || zone === '.' ? 'the root' : shown(zone, 120);
+  return zone === null || zone === '.' ? 'the root' : safeText(zone, 120);
 }
 
 /**

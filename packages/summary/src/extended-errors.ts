@@ -1,7 +1,7 @@
 import { isDnssecError, isFilterError, isStaleError, type AnswerKind } from '@vantage/diagnostics/contract';
 
 import type { SparseResultOf } from './probe-result.ts';
-import { shown } from './words.ts';
+import { safeText } from './words.ts';
 
 type Dns = SparseResultOf<'dns'>;
 type ExtendedError = NonNullable<NonNullable<Dns['edns']>['extendedErrors']>[number];
@@ -14,7 +14,7 @@ export function extendedErrorsOf({ edns }: Dns): readonly ExtendedError[] {
 /** The first error with one of these codes, such as `EDE 17 Filtered`; undefined without one. */
 export function extendedErrorText(result: Dns, isMeant: (code: number) => boolean): string | undefined {
   const error = extendedErrorsOf(result).find(({ code }) => isMeant(code));
-  return error === undefined ? undefined : `EDE ${error.code} ${shown(error.name, 64)}`;
+  return error === undefined ? undefined : `EDE ${error.code} ${safeText(error.name, 64)}`;
 }
 
 /** True for records that a resolver says a filter made: they may not be those of the name. */

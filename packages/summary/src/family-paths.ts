@@ -1,7 +1,7 @@
 import { buildFinding, type FindingDraft } from './finding.ts';
 import type { Measurements } from './measurements.ts';
 import type { ProbeResult, SparseResultOf } from './probe-result.ts';
-import { naming, shown, unique } from './words.ts';
+import { naming, safeText, unique } from './words.ts';
 
 interface MeasuredPair {
   readonly probe: string;
@@ -55,7 +55,7 @@ function isOfLinks(own: CrossedNetworks, other: CrossedNetworks, lone: readonly 
 
 function networksOf({ result }: ProbeResult): CrossedNetworks {
   const { hops = [], reached } = result as SparseResultOf<'traceroute'>;
-  const ofHops = hops.map(({ asn }) => (typeof asn === 'string' ? shown(asn, 12) : undefined));
+  const ofHops = hops.map(({ asn }) => (typeof asn === 'string' ? safeText(asn, 12) : undefined));
   const networks = unique(ofHops.flatMap((network) => network ?? []));
   const isEnd = reached === true && typeof hops.at(-1)?.ip === 'string';
   // The first hops are often private addresses of the probe's own network.

@@ -1,7 +1,7 @@
 import type { SummaryGroup } from '@vantage/contract';
 
 import { groupBy, probesOf, type ProbeResult } from './probe-result.ts';
-import { shown } from './words.ts';
+import { safeText } from './words.ts';
 
 const MAX_VALUES = 50;
 const MAX_LENGTH = 256;
@@ -23,7 +23,7 @@ export function groupsOf<R extends ProbeResult>(
   };
   return groupBy(probeResults, keyOf).map(([key, own]) => ({
     subject,
-    values: (JSON.parse(key) as string[]).slice(0, MAX_VALUES).map((value) => shown(value, MAX_LENGTH)),
+    values: (JSON.parse(key) as string[]).slice(0, MAX_VALUES).map((value) => safeText(value, MAX_LENGTH)),
     probes: [...probesOf(own)],
   }));
 }

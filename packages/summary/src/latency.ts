@@ -3,7 +3,7 @@ import type { LookUpPlace } from '@vantage/contract';
 import { buildFinding, type FindingDraft } from './finding.ts';
 import { distanceKm, leastRttMs, median, pointOf, type Point } from './geography.ts';
 import { byText, groupBy, type ProbeResult, type SparseResultOf } from './probe-result.ts';
-import { shownRtt, SYN_AGAIN_MS } from './shown-rtt.ts';
+import { roundTripMs, SYN_AGAIN_MS } from './round-trip.ts';
 import { hasDoubtfulTimes } from './stalled.ts';
 import { thresholds } from './thresholds.ts';
 import { listed, ms } from './words.ts';
@@ -29,7 +29,7 @@ export function timedOf(type: string, probeResults: readonly ProbeResult[]): rea
   return probeResults.flatMap((probeResult) => {
     const rttMs = hasDoubtfulTimes(type, probeResult) ? undefined : shortestRtt(type, probeResult);
     if (rttMs === undefined) return [];
-    return [{ probeResult, rttMs, shownMs: shownRtt(type, probeResult) ?? rttMs }];
+    return [{ probeResult, rttMs, shownMs: roundTripMs(type, probeResult) ?? rttMs }];
   });
 }
 

@@ -1,9 +1,9 @@
 import type { ProbeFacts, ProbeResult } from './probe-result.ts';
-import { countryName, networkName, shown } from './words.ts';
+import { countryName, networkName, safeText } from './words.ts';
 
 export function placeText(facts: ProbeFacts): string {
   const city = facts.city ?? facts.datacenter;
-  return `${shown(city, 60)}, ${countryName(facts.countryCode)}, ${networkName(facts)}`;
+  return `${safeText(city, 60)}, ${countryName(facts.countryCode)}, ${networkName(facts)}`;
 }
 
 /**

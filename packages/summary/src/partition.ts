@@ -1,9 +1,9 @@
 import type { Summary } from '@vantage/contract';
 
 import type { ProbeResult, SparseResultOf } from './probe-result.ts';
-import { acceptsByClock, isMisjudged, isMisdatedAlone } from './clock.ts';
+import { acceptsByClock, isDecidedByClock, isMisdatedAlone } from './clock.ts';
 import { answersSome, limitsAnswers } from './answers-some.ts';
-import { endsOnWay } from './ends-on-way.ts';
+import { endsBeforeTarget } from './ends-before-target.ts';
 import { thresholds } from './thresholds.ts';
 import { isUnanswered, answerKindOf } from './dns-answer.ts';
 import { unansweredEvidence } from './unanswered-pings.ts';
@@ -140,7 +140,7 @@ function evidenceOf(type: string, probeResult: ProbeResult, all: readonly ProbeR
 function unreachedEvidence(result: SparseResultOf<'traceroute'>, all: readonly ProbeResult[]): Evidence {
   const others = all.filter((other) => other.result.resolvedIp === result.resolvedIp);
   if (answersEchoAlone(result)) {
-    return goesRound(result) || isRefused(result) || !answersSome(others) || endsOnWay(result, others)
+    return goesRound(result) || isRefused(result) || !answersSome(others) || endsBeforeTarget(result, others)
       ? 'impaired'
       : 'up';
   }
@@ -190,7 +190,7 @@ const answeredAnyway: ReadonlySet<string> = new Set(['redirect_refused', 'redire
 function httpEvidence(probeResult: ProbeResult<SparseResultOf<'http'>>): Evidence {
   const { outcome, result } = probeResult;
   const { error, statusCode, tls } = result;
-  if (isMisjudged(probeResult)) return 'notMeasured';
+  if (isDecidedByClock(probeResult)) return 'notMeasured';
   const isUntrusted = (tls?.authorized === false && !isMisdatedAlone(result)) || acceptsByClock(result);
   if (outcome === 'success') return isUntrusted ? 'impaired' : 'up';
   const code = error?.code;

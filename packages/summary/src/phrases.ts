@@ -1,7 +1,7 @@
 import type { Failure, FailureCode } from '@vantage/contract';
 
 import type { SparseResultOf } from './probe-result.ts';
-import { shown } from './words.ts';
+import { safeText } from './words.ts';
 
 /** Failure reasons as phrases for the middle of a sentence. */
 export const phrases: Readonly<Record<FailureCode, string>> = {
@@ -112,7 +112,7 @@ export function http2Reason(
   { frame, name }: NonNullable<SparseResultOf<'http'>['http2Error']>,
   isAnswerBegun: boolean,
 ): string {
-  const ended = `the server ended the HTTP/2 ${frame === 'GOAWAY' ? 'connection' : 'stream'} with ${shown(name, 24)}`;
+  const ended = `the server ended the HTTP/2 ${frame === 'GOAWAY' ? 'connection' : 'stream'} with ${safeText(name, 24)}`;
   return isAnswerBegun ? `${ended} before the end of the answer` : ended;
 }
 

@@ -5,8 +5,8 @@ import { saidReason } from './disputed.ts';
 import { isRootSilent, isUnanswered, classifiedAnswer } from './dns-answer.ts';
 import { dnsReason } from './dns-reason.ts';
 import { isUnfit, silentTtl } from './unanswered-pings.ts';
-import { listed, shown } from './words.ts';
-import { isMisjudged, isDated } from './clock.ts';
+import { listed, safeText } from './words.ts';
+import { isDecidedByClock, isDated } from './clock.ts';
 import { outOfTimeReason } from './out-of-time.ts';
 import { ofRoot, ofZone } from './trace-reason.ts';
 import {
@@ -32,7 +32,7 @@ export function reasonOf(probeResult: ProbeResult): string {
   if (result.trace !== undefined) return ofZone(reason, result);
   const { recordType, resolver } = result;
   const isResolvers = recordType !== undefined && typeof resolver === 'string' && isUnanswered(result);
-  return isResolvers ? reason.replace(/\bthe resolver\b/, () => `the resolver ${shown(resolver)}`) : reason;
+  return isResolvers ? reason.replace(/\bthe resolver\b/, () => `the resolver ${safeText(resolver)}`) : reason;
 }
 
 /** Failures of the redirects themselves, which say nothing about the place that they lead to. */
@@ -74,7 +74,7 @@ function reasonOfAny(probeResult: ProbeResult): string {
       Pick<SparseResultOf<'traceroute'>, 'sourcePort'> &
       Pick<SparseResultOf<'ping'>, 'ttl' | 'size'>;
   const code = error?.code;
-  if (isMisjudged(probeResult))
+  if (isDecidedByClock(probeResult))
     return code === undefined
       ? 'the probe accepts a certificate that is out of date by the clock of the service'
       : 'the clock of the probe is wrong';
@@ -157,7 +157,7 @@ function resolutionReason({ code, source, canonicalName, family }: Failure): str
   }
   if (code === 'dns_no_address' && family !== undefined) return `the name has no IPv${family} address`;
   if (code !== 'dns_nxdomain' || canonicalName === undefined) return undefined;
-  return `the name is an alias of ${shown(canonicalName, 120)}, which does not exist`;
+  return `the name is an alias of ${safeText(canonicalName, 120)}, which does not exist`;
 }
 
 /** Clause that not all addresses were tried, since the others may respond; empty if all were, or it is not known. */

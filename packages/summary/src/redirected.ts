@@ -1,5 +1,5 @@
 import type { SparseResultOf } from './probe-result.ts';
-import { shown } from './words.ts';
+import { safeText } from './words.ts';
 
 type Http = SparseResultOf<'http'>;
 
@@ -12,7 +12,7 @@ export function redirectedTo({ redirects = [], url }: Http): URL | undefined {
 /** ` at https://b.example, to which it redirects`; empty without redirects to another origin. */
 export function redirectPlace(result: Http): string {
   const last = redirectedTo(result);
-  return last === undefined ? '' : ` at ${shown(last.origin, 120)}, to which it redirects`;
+  return last === undefined ? '' : ` at ${safeText(last.origin, 120)}, to which it redirects`;
 }
 
 /** True for a redirect whose Location is none that an http client can follow, such as that of an app or a mail address. */
@@ -36,5 +36,5 @@ export function familyOfRedirect(result: Http): 'IPv4' | 'IPv6' | undefined {
 /** The host of the last URL; undefined for other types, and without redirects to another origin. */
 export function redirectedHost(result: Http): string | undefined {
   const last = redirectedTo(result);
-  return last === undefined ? undefined : shown(last.hostname, 120);
+  return last === undefined ? undefined : safeText(last.hostname, 120);
 }

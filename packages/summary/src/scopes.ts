@@ -1,4 +1,12 @@
-import { askedOver, everAsked, everAskedAt, isRedirected, lastAsked, lastAskedAt, lastHost } from './asked.ts';
+import {
+  soleReachOf,
+  allServers,
+  allEndpoints,
+  isRedirected,
+  lastServers,
+  lastEndpoints,
+  lastHost,
+} from './requested-servers.ts';
 import { countedPhrase } from './counted-phrase.ts';
 import { isStale } from './extended-errors.ts';
 import { findFailingFamily } from './failing-family.ts';
@@ -7,7 +15,7 @@ import { neighbours, placeText } from './neighbours.ts';
 import { reasonsOf } from './reasons.ts';
 import { groupBy, probesOf, type ProbeResult } from './probe-result.ts';
 import type { Partition } from './partition.ts';
-import { commonPlace, continentName, fromAll, inCountry, listed, networkName, shown, unique } from './words.ts';
+import { commonPlace, continentName, fromAll, inCountry, listed, networkName, safeText, unique } from './words.ts';
 
 /** Findings: the failing probes and their common property; none if the target is down for none. */
 export function findScopes(partition: Partition, probeResults: readonly ProbeResult[]): readonly FindingDraft[] {
@@ -95,20 +103,20 @@ function scope(
  * failure is that of the last request, and the others may have asked the address in any.
  */
 function shareAddress(down: readonly ProbeResult[], up: readonly ProbeResult[]): boolean {
-  const others = new Set(up.flatMap(everAsked));
-  return down.flatMap(lastAsked).some((address) => others.has(address));
+  const others = new Set(up.flatMap(allServers));
+  return down.flatMap(lastServers).some((address) => others.has(address));
 }
 
 function scopeOfAddress(probes: Probes, up: readonly ProbeResult[]): readonly FindingDraft[] {
   // Without its URL a failed request may have asked any port.
-  const others = new Set([...up.flatMap(everAsked), ...up.flatMap(everAskedAt)]);
-  if (probes.down.flatMap(lastAskedAt).some((server) => others.has(server))) return [];
-  const askedBy = (probeResult: ProbeResult): string => lastAsked(probeResult).join(' and ');
+  const others = new Set([...up.flatMap(allServers), ...up.flatMap(allEndpoints)]);
+  if (probes.down.flatMap(lastEndpoints).some((server) => others.has(server))) return [];
+  const askedBy = (probeResult: ProbeResult): string => lastServers(probeResult).join(' and ');
   const keyOf = (probeResult: ProbeResult): string | undefined => askedBy(probeResult) || undefined;
   // The others asked another port of the address, as that of a redirect.
   const isOfPort = shareAddress(probes.down, up);
   return scope('down_address', probes, keyOf, (one) => {
-    return `that asked ${isOfPort ? lastAskedAt(one).join(' and ') : askedBy(one)}`;
+    return `that asked ${isOfPort ? lastEndpoints(one).join(' and ') : askedBy(one)}`;
   });
 }
 
@@ -117,8 +125,8 @@ function scopeOfFamily(probes: Probes): readonly FindingDraft[] {
   const { down, counted } = probes;
   const host = counted.some(isRedirected) ? lastHost(down[0]!) : undefined;
   if (host !== undefined && down.some((probeResult) => lastHost(probeResult) !== host)) return [];
-  const keyOf = (probeResult: ProbeResult): string | undefined => askedOver(probeResult, host);
-  const at = host === undefined ? '' : ` for ${shown(host, 120)}`;
+  const keyOf = (probeResult: ProbeResult): string | undefined => soleReachOf(probeResult, host);
+  const at = host === undefined ? '' : ` for ${safeText(host, 120)}`;
   return scope('down_family', probes, keyOf, (probeResult) => `that used ${keyOf(probeResult)}${at}`);
 }
 
@@ -157,8 +165,8 @@ function haveExpired(up: readonly ProbeResult[]): boolean {
  */
 function addressesOfTheirOwn(down: readonly ProbeResult[], counted: readonly ProbeResult[]): string {
   const others = counted.filter((one) => !down.includes(one));
-  if (counted.some((one) => lastAsked(one).length === 0) || shareAddress(down, others)) return '';
-  return ` None of the others asked ${listed(unique(down.flatMap(lastAsked)))}.`;
+  if (counted.some((one) => lastServers(one).length === 0) || shareAddress(down, others)) return '';
+  return ` None of the others asked ${listed(unique(down.flatMap(lastServers)))}.`;
 }
 
 function downSome(down: readonly ProbeResult[], counted: readonly ProbeResult[]): FindingDraft {

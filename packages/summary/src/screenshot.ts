@@ -3,7 +3,7 @@ import { failureCodes, type Check, type FailureCode, type Screenshot } from '@va
 import { buildFinding, type FindingDraft } from './finding.ts';
 import { phraseOf } from './phrases.ts';
 import type { ProbeResult } from './probe-result.ts';
-import { insideSentence, listed, shown } from './words.ts';
+import { insideSentence, listed, safeText } from './words.ts';
 
 /** @param up the probes for which the target is up */
 export function findScreenshot(
@@ -57,7 +57,7 @@ function asksAsBrowser({ request }: Check): boolean {
 /** The message of the probe, which is more specific than the phrase of its code; the phrase if there is no message. */
 function whyNot({ code, message }: NonNullable<Screenshot['reason']>): string {
   if (message === '') return phraseOf(Object.hasOwn(failureCodes, code) ? code : 'screenshot_failed');
-  return insideSentence(shown(message, 160));
+  return insideSentence(safeText(message, 160));
 }
 
 function cutOff({ cutAt = [], probe }: Screenshot): readonly FindingDraft[] {

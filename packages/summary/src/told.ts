@@ -1,4 +1,4 @@
-import { isMisjudged } from './clock.ts';
+import { isDecidedByClock } from './clock.ts';
 import { isUnmeasured } from './compare/fields/common.ts';
 import { answerKindOf } from './dns-answer.ts';
 import { isTooLarge } from './partition.ts';
@@ -15,7 +15,7 @@ export const ABSENT_FAMILY: ReadonlySet<string | undefined> = new Set(['dns_no_a
 /** True if the measurement over one family is evidence about the target. */
 export function isTold(probeResult: ProbeResult): boolean {
   const { result } = probeResult;
-  return !isUnmeasured(probeResult) && !isAbsent(probeResult) && !isKeptAway(result) && !isMisjudged(probeResult);
+  return !isUnmeasured(probeResult) && !isAbsent(probeResult) && !isKeptAway(result) && !isDecidedByClock(probeResult);
 }
 
 /** True if the requested size or TTL kept the packets of a ping or a trace from the target over this family. */

@@ -5,7 +5,7 @@ import { answersOrdinary } from './unanswered-pings.ts';
 import { reasonOf } from './reasons.ts';
 import { groupBy, type ProbeResult } from './probe-result.ts';
 import { isUnresolved } from './resolution.ts';
-import { shown, listed, naming, tally, unique } from './words.ts';
+import { safeText, listed, naming, tally, unique } from './words.ts';
 
 const ofCode: Readonly<Partial<Record<FailureCode, FindingCode>>> = {
   target_refused_by_policy: 'target_refused',
@@ -45,7 +45,9 @@ function whyOf(code: string, probeResults: readonly ProbeResult[]): string {
   if (code === 'probes_offline') return `Offline: ${naming(probeResults)}`;
   if (code !== 'target_refused') return `Not measured: ${tally(probeResults, reasonOf)}`;
   // Only the message names the policy rule.
-  const messages = unique(probeResults.map(({ result }) => shown(result.error?.message ?? '', 160).replace(/\.$/, '')));
+  const messages = unique(
+    probeResults.map(({ result }) => safeText(result.error?.message ?? '', 160).replace(/\.$/, '')),
+  );
   const rules = listed(
     messages.filter((message) => message !== ''),
     2,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { inCountry, listed, ms, percent, shownApart } from './words.ts';
+import { inCountry, listed, ms, percent, safeDistinctTexts } from './words.ts';
 
 describe('words', () => {
   it.each([
@@ -48,7 +48,7 @@ describe('words', () => {
   it('show long texts from where they differ, also from others that differ earlier', () => {
     const start = 'x'.repeat(200);
     const texts = [`${start}a1`, `${start}a2`, `${start}b1`, 'short'];
-    const shown = texts.map(shownApart(texts));
+    const shown = texts.map(safeDistinctTexts(texts));
 
     expect(new Set(shown).size).toBe(4);
     expect(shown[0]).toMatch(/^…x+a1$/);

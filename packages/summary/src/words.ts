@@ -5,7 +5,7 @@ import { byText, groupBy, type ProbeFacts, type ProbeResult } from './probe-resu
 const NAMED_PROBES = 4;
 
 /** Escapes untrusted text for a sentence. */
-export function shown(text: string, maxCodePoints = 80): string {
+export function safeText(text: string, maxCodePoints = 80): string {
   return escapeText(text, maxCodePoints);
 }
 
@@ -16,12 +16,12 @@ const KEPT = 20;
  * Escapes different texts for a sentence. Of those that are so long that they would look alike, the start that a text
  * has in common with another one is left out.
  */
-export function shownApart(texts: readonly string[], maxCodePoints = 80): (text: string) => string {
-  const alike = Map.groupBy(new Set(texts), (text) => shown(text, maxCodePoints));
+export function safeDistinctTexts(texts: readonly string[], maxCodePoints = 80): (text: string) => string {
+  const alike = Map.groupBy(new Set(texts), (text) => safeText(text, maxCodePoints));
   return (text) => {
-    const others = (alike.get(shown(text, maxCodePoints)) ?? []).filter((other) => other !== text);
+    const others = (alike.get(safeText(text, maxCodePoints)) ?? []).filter((other) => other !== text);
     const from = Math.max(0, ...others.map((other) => commonStart(text, other) - KEPT));
-    return shown(`${from === 0 ? '' : '…'}${Array.from(text).slice(from).join('')}`, maxCodePoints);
+    return safeText(`${from === 0 ? '' : '…'}${Array.from(text).slice(from).join('')}`, maxCodePoints);
   };
 }
 
@@ -79,7 +79,7 @@ export interface Counted {
 
 export function asText(asn: string | null | undefined, asName: string | null | undefined): string | undefined {
   if (asn === null || asn === undefined) return undefined;
-  return asName === null || asName === undefined || asName === '' ? asn : `${asn} (${shown(asName, 60)})`;
+  return asName === null || asName === undefined || asName === '' ? asn : `${asn} (${safeText(asName, 60)})`;
 }
 
 /** Formats a duration with few digits. */
@@ -113,7 +113,7 @@ export function continentName(continent: string): string {
 }
 
 export function networkName({ asNumber, isp }: ProbeFacts): string {
-  return `${asNumber} (${shown(isp, 60)})`;
+  return `${asNumber} (${safeText(isp, 60)})`;
 }
 
 /**

@@ -3,19 +3,19 @@ import { roundMs } from '@vantage/contract';
 
 import { formatAddress, parseAddress, type Address } from './addresses/address.ts';
 import { canonicalizeHost } from './hosts/canonical-host.ts';
-import { judgeName } from './rules/judge-name.ts';
+import { evaluateName } from './rules/evaluate-name.ts';
 import {
   compileOwnNetwork,
-  judgeBroadcast,
-  judgeOwn,
-  judgeRedis,
-  judgeRedisName,
+  evaluateBroadcast,
+  evaluateOwn,
+  evaluateRedis,
+  evaluateRedisName,
   type ProtectedEndpoint,
   type OwnAddresses,
   type OwnNetwork,
 } from './own/own-network.ts';
-import { judgeAddress, type TargetPolicy } from './rules/policy.ts';
-import { effectivePort, judgePort } from './rules/judge-port.ts';
+import { evaluateAddress, type TargetPolicy } from './rules/policy.ts';
+import { effectivePort, evaluatePort } from './rules/evaluate-port.ts';
 import { refusal, type Refusal } from './rules/refusal.ts';
 import { allAddresses, resolutionFailure, resolveOnce, type Resolution } from './resolver/resolution.ts';
 import type { NameResolver } from './resolver/resolver.ts';
@@ -52,17 +52,17 @@ export function createAdmission(options: AdmissionOptions): Admit {
     const read = canonicalizeHost(request.host, 'host', policy.dotless);
     if (!read.ok) return refuse(read);
     const port = effectivePort(request.purpose, request.port);
-    const portRefusal = judgePort(request.purpose, port);
+    const portRefusal = evaluatePort(request.purpose, port);
     if (portRefusal !== undefined) return refuse(portRefusal);
 
     const host = read.canonical.text;
     const own = ownNetwork();
-    const judge = (address: Address): Refusal | undefined => judgeAll(address, request, port, policy, own);
-    if (read.canonical.kind !== 'name') return admitLiteral(host, request, judge, options);
+    const deny = (address: Address): Refusal | undefined => evaluateAll(address, request, port, policy, own);
+    if (read.canonical.kind !== 'name') return admitLiteral(host, request, deny, options);
 
-    const nameRefusal = judgeName(host, 'connect', policy) ?? judgeRedisName(host, port, own);
+    const nameRefusal = evaluateName(host, 'connect', policy) ?? evaluateRedisName(host, port, own);
     if (nameRefusal !== undefined) return refuse(nameRefusal);
-    return admitName(host, request, judge, options, signal);
+    return admitName(host, request, deny, options, signal);
   };
 }
 
@@ -79,11 +79,11 @@ function compileWhenChanged({ ownAddresses, redis }: AdmissionOptions): () => Ow
   };
 }
 
-type Judge = (address: Address) => Refusal | undefined;
+type Deny = (address: Address) => Refusal | undefined;
 
-function admitLiteral(text: string, { family }: AdmissionRequest, judge: Judge, options: AdmissionOptions): Admission {
+function admitLiteral(text: string, { family }: AdmissionRequest, deny: Deny, options: AdmissionOptions): Admission {
   const address = parseAddress(text)!;
-  const refused = judge(address);
+  const refused = deny(address);
   if (refused !== undefined) return refuse(refused, [text]);
   if (family !== undefined && family !== address.family) return fail(noSuchFamily(text, family), [text]);
   if (!isUsable(address, options)) return fail(familyUnavailable(address.family), [text]);
@@ -93,7 +93,7 @@ function admitLiteral(text: string, { family }: AdmissionRequest, judge: Judge, 
 async function admitName(
   name: string,
   { family }: AdmissionRequest,
-  judge: Judge,
+  deny: Deny,
   options: AdmissionOptions,
   signal: AbortSignal,
 ): Promise<Admission> {
@@ -105,7 +105,7 @@ async function admitName(
   if (addresses.length === 0) return fail(ofFamily(resolutionFailure(resolution, name), family), addresses, resolveMs);
 
   for (const text of addresses) {
-    const refused = judgeAnswer(name, text, judge);
+    const refused = evaluateAnswer(name, text, deny);
     if (refused !== undefined) return refuse(refused, addresses, resolveMs);
   }
   const usable = usableOf(resolution, options);
@@ -140,10 +140,10 @@ function usableOf(resolution: Resolution, options: AdmissionOptions): readonly A
   });
 }
 
-function judgeAnswer(name: string, text: string, judge: Judge): Refusal | undefined {
+function evaluateAnswer(name: string, text: string, deny: Deny): Refusal | undefined {
   const address = parseAddress(text);
   if (address === undefined) return refusal('address_special', `${name} resolves to something that is no address.`);
-  const refused = judge(address);
+  const refused = deny(address);
   return refused && { ...refused, message: `${name} resolves to a refused address: ${refused.message}` };
 }
 
@@ -151,18 +151,18 @@ function judgeAnswer(name: string, text: string, judge: Judge): Refusal | undefi
  * Why an address is refused; undefined if it is not. The agent's Redis comes first, because no exception admits it;
  * then the operator's lists, whose exceptions override the agent's own lists, except for broadcast addresses.
  */
-function judgeAll(
+function evaluateAll(
   address: Address,
   request: AdmissionRequest,
   port: number | undefined,
   policy: TargetPolicy,
   own: OwnNetwork,
 ): Refusal | undefined {
-  const redis = judgeRedis(address, port, own);
+  const redis = evaluateRedis(address, port, own);
   if (redis !== undefined) return redis;
-  const standing = judgeAddress(address, policy);
-  if (standing === 'allowed') return judgeBroadcast(address, own);
-  return standing === 'public' ? judgeOwn(address, request.purpose, own) : standing;
+  const standing = evaluateAddress(address, policy);
+  if (standing === 'allowed') return evaluateBroadcast(address, own);
+  return standing === 'public' ? evaluateOwn(address, request.purpose, own) : standing;
 }
 
 /** True if the probe has connectivity in the family of the address; loopback needs none. */

@@ -2,10 +2,10 @@ export { createAdmission, type AdmissionOptions } from './admission.ts';
 export { canonicalizeHost, type CanonicalHost, type Canonicalization, type HostKind } from './hosts/canonical-host.ts';
 export { canonicalizeUrl, type CanonicalUrl } from './hosts/canonical-url.ts';
 export { classifyAddress, isPrivateAddress, type AddressRule, type AddressVerdict } from './addresses/classify.ts';
-export { judgeTarget, type TargetJudgement, type TargetRequest } from './rules/judge-target.ts';
+export { evaluateTarget, type TargetDecision, type TargetRequest } from './rules/evaluate-target.ts';
 export { malformedReasons, type Malformed, type MalformedCode } from './hosts/malformed.ts';
 export { createNameLookup, type NameLookupOptions } from './name-lookup.ts';
-export { judgeName, type NameUse } from './rules/judge-name.ts';
+export { evaluateName, type NameUse } from './rules/evaluate-name.ts';
 export { withNat64Prefixes } from './nat64.ts';
 export {
   createOwnAddresses,
@@ -16,7 +16,7 @@ export {
 export type { ProtectedEndpoint, OwnAddresses } from './own/own-network.ts';
 export { uselessAllowance } from './rules/allowance.ts';
 export { createTargetPolicy, targetPolicyFaults, type TargetPolicy, type TargetPolicyOptions } from './rules/policy.ts';
-export { judgePort } from './rules/judge-port.ts';
+export { evaluatePort } from './rules/evaluate-port.ts';
 export type { Refusal, RefusalCode } from './rules/refusal.ts';
 export {
   createNameResolver,

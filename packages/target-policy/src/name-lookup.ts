@@ -3,7 +3,7 @@ import { escapeText, type NameLookup } from '@vantage/contract';
 import { formatAddress, parseAddress } from './addresses/address.ts';
 import { canonicalizeHost } from './hosts/canonical-host.ts';
 import { isPrivateAddress } from './addresses/classify.ts';
-import { judgeName } from './rules/judge-name.ts';
+import { evaluateName } from './rules/evaluate-name.ts';
 import { createTargetPolicy } from './rules/policy.ts';
 import type { NameResolver } from './resolver/resolver.ts';
 
@@ -33,7 +33,7 @@ export function createNameLookup({ resolver, showPrivateAddresses }: NameLookupO
     forward: async (name, family, signal) => {
       const host = canonicalizeHost(name, 'host');
       if (!host.ok || host.canonical.kind !== 'name') return null;
-      if (judgeName(host.canonical.text, 'connect', policy) !== undefined) return null;
+      if (evaluateName(host.canonical.text, 'connect', policy) !== undefined) return null;
       const answer = await orNothing(resolver.addresses(host.canonical.text, family, signal));
       if (answer?.ok === true) return answer.addresses.slice(0, MAX_ADDRESSES);
       const code = answer?.failure.code;

@@ -80,11 +80,11 @@ describe('the own addresses of an agent', () => {
     const server = await startDnsServer(() => on.answer);
     servers.push(server);
     const resolver = patientResolver(server);
-    const { ownAddresses, look } = withNat64Prefixes({ resolver, ownAddresses: () => on.network, nowMs: () => on.ms });
+    const { ownAddresses, poll } = withNat64Prefixes({ resolver, ownAddresses: () => on.network, nowMs: () => on.ms });
     return {
       on,
       others: async () => {
-        await look();
+        await poll();
         expect(ownAddresses()).toBe(ownAddresses());
         return ownAddresses().others;
       },

@@ -50,7 +50,7 @@ export interface WithNat64Prefixes {
    * Discovers the prefixes if they are due: the network is new or has changed, the last attempt failed, or some time
    * has passed. Needs IPv6. If the resolver fails, the known prefixes remain. Never rejects.
    */
-  readonly look: () => Promise<void>;
+  readonly poll: () => Promise<void>;
 }
 
 export function withNat64Prefixes({
@@ -73,11 +73,11 @@ export function withNat64Prefixes({
       }
       return made.all;
     },
-    look: async () => {
+    poll: async () => {
       const now = ownAddresses();
       if (!now.connectivity.ipv6 || (now === seen && nowMs() < dueAt)) return;
       seen = now;
-      // A look in progress is not repeated.
+      // A poll in progress is not repeated.
       dueAt = Number.POSITIVE_INFINITY;
       const found = await discoverNat64Prefixes(resolver, AbortSignal.timeout(WITHIN_MS)).catch(() => undefined);
       // The network changed meanwhile: the answer may be of the former one.

@@ -83,13 +83,13 @@ function admission(
   };
   if (refused.includes(host)) return no('target_refused_by_policy', `The test refuses ${host}.`);
   if (addresses.length === 0) return no('dns_nxdomain', `The test knows no ${host}.`);
-  const address = addresses.find((candidate) => family === undefined || familyOf(candidate) === family);
+  const address = addresses.find((candidate) => family === undefined || addressFamily(candidate) === family);
   if (address === undefined) return no('dns_no_address', `The test has no IPv${family} address for ${host}.`);
-  const candidates = addresses.filter((candidate) => family === undefined || familyOf(candidate) === family);
-  const target = { host: literal, address, family: familyOf(address), addresses, candidates, resolveMs: 0 };
+  const candidates = addresses.filter((candidate) => family === undefined || addressFamily(candidate) === family);
+  const target = { host: literal, address, family: addressFamily(address), addresses, candidates, resolveMs: 0 };
   return { admitted: true, target };
 }
 
-function familyOf(address: string): Family {
+function addressFamily(address: string): Family {
   return isIP(address) === 6 ? 6 : 4;
 }

@@ -40,16 +40,16 @@ export function awakeClock(onStall?: (milliseconds: number) => void): AwakeClock
 export function awakeTimer(act: () => void, milliseconds: number): () => void {
   const clock = awakeClock();
   const dueMs = clock.now() + milliseconds;
-  const look = (): void => {
+  const poll = (): void => {
     const leftMs = dueMs - clock.now();
     if (leftMs >= 1) {
-      stopTimer = readFirstTimer(look, leftMs);
+      stopTimer = readFirstTimer(poll, leftMs);
       return;
     }
     clock.stop();
     act();
   };
-  let stopTimer = readFirstTimer(look, Math.max(0, milliseconds));
+  let stopTimer = readFirstTimer(poll, Math.max(0, milliseconds));
   return () => {
     stopTimer();
     clock.stop();

@@ -41,7 +41,7 @@ const watchFlags = {
   },
 } as const;
 
-const pictureFlags = {
+const screenshotFlags = {
   'save-screenshot': {
     type: 'string',
     value: 'FILE',
@@ -86,6 +86,6 @@ export function checkFlagsOf({ screenshot, takesPairs = false }: AnyCheckType): 
     ...(takesPairs ? pairFlags : {}),
     ...csvFlag,
     ...watchFlags,
-    ...(screenshot === undefined ? {} : pictureFlags),
+    ...(screenshot === undefined ? {} : screenshotFlags),
   };
 }

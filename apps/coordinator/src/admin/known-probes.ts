@@ -13,7 +13,7 @@ import { createRedisClock } from '../redis/clock.ts';
  */
 export async function readKnownProbes(redis: Redis, refusal?: string): Promise<readonly KnownProbe[]> {
   const access = createAccessWatch(redis);
-  await access.look();
+  await access.poll();
   const ignore = (): void => undefined;
   const directory = createProbeDirectory({
     redis,

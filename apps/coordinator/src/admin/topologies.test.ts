@@ -70,7 +70,7 @@ describe('on a cluster', () => {
     // Like a coordinator: tries again while the connection to a node is not established.
     await until(async () => {
       await redis.del(redisKeys.keyQuotaLock);
-      return guard.look().catch(() => false);
+      return guard.poll().catch(() => false);
     });
     await until(async () => (await redis.exists(redisKeys.results('fra'))) === 0);
     const listed = await admin(cluster.url, 'list');
@@ -105,7 +105,7 @@ describe('API keys', () => {
     const redis = await openOnce({ url: cluster.url, name: 'test' });
     const ring = createKeyRing(redis, createRedisClock(), quiet);
     const found = async (text: string): Promise<unknown> => {
-      await ring.look();
+      await ring.poll();
       return ring.find(text);
     };
 

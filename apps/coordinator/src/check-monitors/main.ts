@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 
 import { checkTypes } from '@vantage/diagnostics/contract';
 import { readSettings } from '@vantage/settings';
-import { createTargetPolicy, judgeTarget } from '@vantage/target-policy';
+import { createTargetPolicy, evaluateTarget } from '@vantage/target-policy';
 
 import { settings } from '../config/config.ts';
 import { createMonitorReader } from '../http/requests/read-monitor.ts';
@@ -39,7 +39,7 @@ function check(files: readonly string[]): number {
     allowNames: config.targetAllowNames,
     deny: config.targetDeny,
   });
-  const read = createMonitorReader(Object.values(checkTypes), (target) => judgeTarget(target, policy), true);
+  const read = createMonitorReader(Object.values(checkTypes), (target) => evaluateTarget(target, policy), true);
   const reading = readMonitorsFile(textOf(file), read);
   if (reading.valid) {
     process.stdout.write(`${file}: ${reading.definitions.length} monitors\n`);

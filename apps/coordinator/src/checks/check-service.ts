@@ -119,7 +119,7 @@ export function createCheckService(store: Store, probes: ProbeService, options: 
     close: async () => {
       followers.stop();
       const ended = Promise.all([ingest.close(), expiry.settled()]);
-      await within(ended.then(budget.look).then(shared.deadlines.flush, shared.deadlines.flush), 500);
+      await within(ended.then(budget.poll).then(shared.deadlines.flush, shared.deadlines.flush), 500);
       await queues.close();
     },
   };
@@ -133,7 +133,7 @@ function readProbes(
   hasStarted: () => void,
 ): BackgroundTask['run'] {
   return async (round) => {
-    await Promise.all([directory.refresh(), replicas.look(), master.look()]);
+    await Promise.all([directory.refresh(), replicas.poll(), master.poll()]);
     hasStarted();
     const claimIdleMs = round % CLAIM_EVERY === 0 ? CLAIM_IDLE_MS : undefined;
     await Promise.all(directory.withEntries().map((probe) => ingest.drain(probe, claimIdleMs)));
@@ -152,9 +152,9 @@ interface Upkeep {
 function upkeep({ expiry, withdrawn, screenshots, budget, ingest }: Upkeep): readonly BackgroundTask[] {
   return [
     { name: 'screenshots', everyMs: WATCH_EVERY_MS, run: screenshots.watch },
-    { name: 'result budget', everyMs: BUDGET_EVERY_MS, run: async () => again(await budget.look()) },
-    { name: 'deadlines', everyMs: EXPIRE_EVERY_MS, run: async () => again(await expiry.look()) },
-    { name: 'withdrawn probes', everyMs: WITHDRAWN_EVERY_MS, run: withdrawn.look },
+    { name: 'result budget', everyMs: BUDGET_EVERY_MS, run: async () => again(await budget.poll()) },
+    { name: 'deadlines', everyMs: EXPIRE_EVERY_MS, run: async () => again(await expiry.poll()) },
+    { name: 'withdrawn probes', everyMs: WITHDRAWN_EVERY_MS, run: withdrawn.poll },
     { name: 'committed results', everyMs: EXPIRE_EVERY_MS, run: ingest.releaseCommitted },
   ];
 }

@@ -142,9 +142,9 @@ describe('the deadline of a check', () => {
     const expiry = expiryOn(heldUp(bed.redis, held, gate.promise));
     await bed.redis.zadd(redisKeys.deadlines, 1, held);
 
-    await expiry.look();
+    await expiry.poll();
     await bed.redis.zadd(redisKeys.deadlines, 2, other);
-    await expiry.look();
+    await expiry.poll();
     await until(async () => (await bed.redis.hget(redisKeys.check(other), 'completedAt')) !== null);
     const isHeldPending = (await bed.redis.hget(redisKeys.check(held), 'completedAt')) === null;
     gate.resolve();
@@ -161,10 +161,10 @@ describe('the deadline of a check', () => {
     const expiry = expiryOn(counted.redis, { forget: () => undefined }, () => 0);
     for (const id of checks) await bed.redis.zadd(redisKeys.deadlines, 1, id);
 
-    await expiry.look();
+    await expiry.poll();
     await expiry.settled();
     const ending = checks.map(counted.commandsOf);
-    await expiry.look();
+    await expiry.poll();
     await expiry.settled();
 
     expect(await Promise.all(checks.map((id) => bed.redis.hget(redisKeys.check(id), 'pending')))).toEqual(['0', '0']);
@@ -179,15 +179,15 @@ describe('the deadline of a check', () => {
     let nowMs = 0;
     const expiry = expiryOn(refused, {}, () => nowMs);
     await bed.redis.zadd(redisKeys.deadlines, 1, id);
-    const look = async (): Promise<string | null> => {
-      await expiry.look();
+    const poll = async (): Promise<string | null> => {
+      await expiry.poll();
       await expiry.settled();
       return await bed.redis.zscore(redisKeys.deadlines, id);
     };
 
-    expect([await look(), await look(), await look()]).toEqual(['1', '1', '1']);
+    expect([await poll(), await poll(), await poll()]).toEqual(['1', '1', '1']);
     nowMs = 1_000;
-    expect([await look(), await look()]).toEqual(['1', null]);
+    expect([await poll(), await poll()]).toEqual(['1', null]);
   });
 
   it('ends a check again whose completion a promoted replica does not have', async () => {
@@ -197,12 +197,12 @@ describe('the deadline of a check', () => {
     let nowMs = 0;
     const expiry = expiryOn(bed.redis, { forget: () => undefined }, () => nowMs);
     await bed.redis.zadd(redisKeys.deadlines, 1, id);
-    await expiry.look();
+    await expiry.poll();
     await expiry.settled();
     await Promise.all(keys.map((key, index) => bed.redis.restore(key, 0, before[index]!, 'REPLACE')));
 
     nowMs = 1_000;
-    await expiry.look();
+    await expiry.poll();
     await expiry.settled();
 
     expect(await bed.redis.hget(redisKeys.check(id), 'pending')).toBe('0');

@@ -11,10 +11,10 @@ import type { CheckScreenshots } from './screenshots/screenshots.ts';
 import {
   pendingProbes,
   readKept,
-  settleUnanswered,
+  completeUnanswered,
   type MakeResult,
-  type SettleDependencies,
-} from './settle-unanswered.ts';
+  type CompletionDependencies,
+} from './complete-unanswered.ts';
 
 /**
  * Limit of checks that are being ended concurrently, beyond which a poll waits; also about the number that one poll
@@ -26,20 +26,20 @@ const AT_ONCE = 100;
 const LONGEST_ENDING_MS = 10_000;
 
 /** Longest wait for the last results: a probe that never stops writing must not delay the end of a check. */
-const LAST_LOOK_MS = 500;
+const LAST_DRAIN_MS = 500;
 
 /**
  * Time after which an ended check that is still due is looked at again: Redis may have refused to remove its deadline,
  * or a promoted replica may lack its completion.
  */
-const LOOK_AGAIN_MS = 1_000;
+const POLL_AGAIN_MS = 1_000;
 
 /**
  * At a deadline, stream entries that some coordinator read longer ago than this and has not acknowledged are claimed.
  */
 const HELD_MS = 500;
 
-export interface ExpiryDependencies extends SettleDependencies {
+export interface ExpiryDependencies extends CompletionDependencies {
   readonly clock: RedisClock;
   readonly ingest: Pick<Ingest, 'drain'>;
   readonly screenshots: Pick<CheckScreenshots, 'end'>;
@@ -72,7 +72,7 @@ export class CheckExpiry {
   readonly #endings = new Map<string, Ending>();
   /**
    * Checks that have ended and may still be among the due ones, with the time (monotonic clock, milliseconds): none is
-   * ended again within `LOOK_AGAIN_MS`.
+   * ended again within `POLL_AGAIN_MS`.
    */
   #ended = new Map<string, number>();
 
@@ -95,7 +95,7 @@ export class CheckExpiry {
    * @returns true if more checks may be due
    * @throws StoreUnavailable
    */
-  async look(): Promise<boolean> {
+  async poll(): Promise<boolean> {
     const { redis, clock, deadlines, isGrace, gate } = this.#dependencies;
     await this.#waitForCapacity();
     const sentAt = performance.now();
@@ -107,7 +107,7 @@ export class CheckExpiry {
 
     const isDue = new Set(due);
     for (const [id, endedAt] of this.#ended) {
-      if (!isDue.has(id) || this.#nowMs() - endedAt >= LOOK_AGAIN_MS) this.#ended.delete(id);
+      if (!isDue.has(id) || this.#nowMs() - endedAt >= POLL_AGAIN_MS) this.#ended.delete(id);
     }
     const drain = this.#drainOnce();
     for (const id of due) if (!this.#endings.has(id) && !this.#ended.has(id)) this.#end(id, nowMs, drain);
@@ -157,7 +157,7 @@ async function endCheck(
 ): Promise<void> {
   const { redis, deadlines, counters, screenshots } = dependencies;
   // Results written in time count even if they have not been read yet.
-  await within(Promise.all((await readAwaited(redis, id)).map(drain)), LAST_LOOK_MS);
+  await within(Promise.all((await readAwaited(redis, id)).map(drain)), LAST_DRAIN_MS);
   const record = await readKept(redis, id);
   if (record === undefined) return deadlines.forget(id);
   // The coordinator that completed the check may have died before counting it.
@@ -165,9 +165,9 @@ async function endCheck(
   const { absent } = record;
   const pending = pendingProbes(record);
   const late = { probes: pending.filter((probe) => !Object.hasOwn(absent, probe)), nowMs, makeResult: timedOut };
-  counters.probesTimedOut += await settleUnanswered(dependencies, id, record, late);
+  counters.probesTimedOut += await completeUnanswered(dependencies, id, record, late);
   // The coordinator that started the check died before it wrote these results.
   const left = { probes: pending.filter((probe) => Object.hasOwn(absent, probe)), nowMs, makeResult: gotNoJob(absent) };
-  await settleUnanswered(dependencies, id, record, left);
+  await completeUnanswered(dependencies, id, record, left);
   if (record.screenshot.state === 'pending') await screenshots.end(id);
 }

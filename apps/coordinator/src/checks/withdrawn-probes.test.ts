@@ -130,14 +130,14 @@ describe('the look for probes that were suspended or removed', () => {
     const watch = watcher();
     await suspend(gone, 'Suspended by its operator.');
 
-    await watch.look();
+    await watch.poll();
     const lateChecks: string[] = [];
     for (const passedMs of [4_000, 2_000, 2_000]) {
       const id = `late-check-of-${gone}-${passedMs}-${lateChecks.length}`;
       lateChecks.push(id);
       await startCheckOf(gone, id);
       watch.pass(passedMs);
-      await watch.look();
+      await watch.poll();
     }
 
     const ended = await Promise.all(lateChecks.map((id) => bed.redis.hexists(redisKeys.check(id), 'completedAt')));
@@ -153,13 +153,13 @@ describe('the look for probes that were suspended or removed', () => {
     const state = { isGrace: true, isOpen: true };
     const watch = watcher({ isGrace: () => state.isGrace, gate: { isOpen: () => state.isOpen } });
 
-    await watch.look();
+    await watch.poll();
     const inGrace = await isCompleted();
     Object.assign(state, { isGrace: false, isOpen: false });
-    await watch.look();
+    await watch.poll();
     const whileClosed = await isCompleted();
     state.isOpen = true;
-    await watch.look();
+    await watch.poll();
 
     expect([inGrace, whileClosed, await isCompleted()]).toEqual([0, 0, 1]);
   });
@@ -184,11 +184,11 @@ async function startCheckOf(probe: string, id: string): Promise<void> {
 
 /** The task of a coordinator whose probes do not change any more, with a manual clock. */
 function watcher(more: Partial<WithdrawnProbesDependencies> = {}): {
-  readonly look: () => Promise<void>;
+  readonly poll: () => Promise<void>;
   readonly pass: (ms: number) => void;
 } {
   let nowMs = 0;
-  const { look } = new WithdrawnProbes({
+  const { poll } = new WithdrawnProbes({
     redis: bed.redis,
     clock: createRedisClock(),
     deadlines: createDeadlines(bed.redis),
@@ -204,5 +204,5 @@ function watcher(more: Partial<WithdrawnProbesDependencies> = {}): {
     nowMs: () => nowMs,
     ...more,
   });
-  return { look, pass: (ms) => void (nowMs += ms) };
+  return { poll, pass: (ms) => void (nowMs += ms) };
 }

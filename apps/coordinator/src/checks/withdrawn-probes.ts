@@ -11,7 +11,7 @@ import type { MasterGate } from '../redis/server-state/master-gate.ts';
 import { onStore } from '../redis/store.ts';
 import type { Ingest } from './ingest/ingest.ts';
 import type { CheckScreenshots } from './screenshots/screenshots.ts';
-import { pendingProbes, readKept, settleUnanswered, type SettleDependencies } from './settle-unanswered.ts';
+import { pendingProbes, readKept, completeUnanswered, type CompletionDependencies } from './complete-unanswered.ts';
 import { withdrawnResult } from './store/synthetic-results.ts';
 
 /**
@@ -22,11 +22,11 @@ const REPEAT_FOR_MS = 5_000;
 /** Maximum number of checks that are read or ended at once. */
 const AT_ONCE = 200;
 /** Longest wait for the last results of the probes. */
-const LAST_LOOK_MS = 500;
+const LAST_DRAIN_MS = 500;
 /** Interval at which the list of jobs that were taken out of queues is read. */
 const NOTES_EVERY_MS = 500;
 
-export interface WithdrawnProbesDependencies extends SettleDependencies {
+export interface WithdrawnProbesDependencies extends CompletionDependencies {
   readonly clock: RedisClock;
   readonly directory: Pick<ProbeDirectory, 'changes'>;
   readonly ingest: Pick<Ingest, 'drain'>;
@@ -59,7 +59,7 @@ export class WithdrawnProbes {
   }
 
   /** @throws StoreUnavailable */
-  readonly look = async (): Promise<void> => {
+  readonly poll = async (): Promise<void> => {
     const { redis, directory, isGrace, gate } = this.#dependencies;
     const changes = directory.changes();
     if (changes !== this.#changes) {
@@ -126,7 +126,7 @@ async function endThese(
 ): Promise<void> {
   const probes = new Set([...checks.values()].flatMap((failures) => [...failures.keys()]));
   // Results that are already in the streams count, even if they have not been read yet.
-  await within(Promise.all([...probes].map((probe) => dependencies.ingest.drain(probe, 0))), LAST_LOOK_MS);
+  await within(Promise.all([...probes].map((probe) => dependencies.ingest.drain(probe, 0))), LAST_DRAIN_MS);
   const all = [...checks];
   for (let index = 0; index < all.length; index += AT_ONCE) {
     const some = all.slice(index, index + AT_ONCE);
@@ -157,7 +157,7 @@ async function endOf(dependencies: WithdrawnProbesDependencies, id: string, fail
   const { redis, clock, screenshots, counters } = dependencies;
   const record = await readKept(redis, id);
   if (record === undefined || record.completedAt !== null) return;
-  counters.probesWithdrawn += await settleUnanswered(dependencies, id, record, {
+  counters.probesWithdrawn += await completeUnanswered(dependencies, id, record, {
     probes: pendingProbes(record).filter((probe) => failures.has(probe)),
     nowMs: await clock.now(redis),
     makeResult: (probe, partial, finishedAtMs) => withdrawnResult(failures.get(probe)!, partial, finishedAtMs),

@@ -55,8 +55,8 @@ const SCREENSHOT_REPLY_MS = 8_000;
 /** Maximum number of handshakes that begin in one turn of the event loop. */
 const UPGRADES_A_TURN = 8;
 const LEAVE_WITHIN_MS = 4_000;
-const LEAVE_LOOK_MS = 50;
-const LEAVE_LOOKS = 120;
+const LEAVE_POLL_MS = 50;
+const LEAVE_POLLS = 120;
 
 export function createGateway(options: GatewayOptions): Gateway {
   return new AgentGateway(options);
@@ -182,6 +182,6 @@ async function handOver(connections: Connections): Promise<void> {
     stopJobs();
     socket.send({ t: 'leave', withinMs: LEAVE_WITHIN_MS });
   }
-  for (let look = 0; look < LEAVE_LOOKS && connections.all().length > 0; look += 1) await sleep(LEAVE_LOOK_MS);
+  for (let poll = 0; poll < LEAVE_POLLS && connections.all().length > 0; poll += 1) await sleep(LEAVE_POLL_MS);
   for (const { socket } of connections.all()) socket.close(1001);
 }

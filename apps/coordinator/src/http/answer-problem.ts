@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler, RequestHandler, Response } from 'express';
 
 import { CheckEvicted, QueuesFull, RecordsLost, StoreUnavailable, WritesRefused } from '../redis/store-errors.ts';
-import { exchangeOf } from './exchange.ts';
+import { requestContextOf } from './request-context.ts';
 import type { Links } from './links.ts';
 import { HttpProblem, PROBLEM_MEDIA_TYPE, problemDocument } from './problem.ts';
 
@@ -21,7 +21,7 @@ export const answerNotFound: RequestHandler = (_request, _response, next) => {
 /** Turns any thrown value into a problem document; an unknown one becomes a 500 without details. */
 export function answerProblems(links: Links): ErrorRequestHandler {
   return (thrown: unknown, _request, response, _next) => {
-    const { log } = exchangeOf(response);
+    const { log } = requestContextOf(response);
     const problem = toProblem(thrown);
     response.locals['problem'] = problem.type;
     if (problem.status === 500) log.error({ err: thrown }, 'request handler threw');
@@ -36,7 +36,7 @@ export function answerProblems(links: Links): ErrorRequestHandler {
 }
 
 function sendProblem(response: Response, problem: HttpProblem, links: Links): void {
-  const { instance, requestId } = exchangeOf(response);
+  const { instance, requestId } = requestContextOf(response);
   const body = JSON.stringify(problemDocument(problem, links, instance, requestId));
   response.removeHeader('ETag');
   response

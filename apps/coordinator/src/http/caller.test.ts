@@ -126,7 +126,7 @@ describe('a request with an API key', () => {
     const { ask } = await bed.startEdge({ keys });
 
     const before = [await ask('/probes', { headers: bearer(text) }), await ask('/probes')];
-    await keys.look();
+    await keys.poll();
     const after = await ask('/probes', { headers: bearer(text) });
 
     expect([...before, after].map(({ status }) => status)).toEqual([503, 200, 200]);
@@ -158,7 +158,7 @@ describe('a request with an API key', () => {
 it('identifies the client of a request before Express processes it: its valid key, or the address that the proxy states', async () => {
   const key = await bed.add('early', '--scopes', 'check');
   const ring = bed.openRing();
-  await ring.look();
+  await ring.poll();
   const app = express().set('trust proxy', 1);
   const clientOf = (headers: Readonly<Record<string, string>>): string => {
     const request = { headers: { 'x-forwarded-for': '1.2.3.4, 203.0.113.9:4711', ...headers } };

@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream';
 import { readFirstTimer } from '@vantage/timers';
 
 import { answerInTurn } from './limits/answer-in-turn.ts';
-import { commonHeaders } from './exchange.ts';
+import { commonHeaders } from './request-context.ts';
 import type { Links } from './links.ts';
 import { createLiveList, type LiveList } from '../live-list.ts';
 import { STATUS_CODES } from '../node-http.ts';

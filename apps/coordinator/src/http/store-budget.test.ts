@@ -34,7 +34,7 @@ describe('a store that says nothing', () => {
       probes: { list: silent, agents: silent, metricsAddresses: silent },
       live: { follow: silent },
       monitors: { ...monitors, put: silent, remove: silent },
-      keys: { find: () => ({ key }), look: async () => undefined },
+      keys: { find: () => ({ key }), poll: async () => undefined },
     });
     const { paths } = (await bed.ask('/openapi.json')).json as { readonly paths: Readonly<Record<string, Operations>> };
     const operations = Object.entries(paths).flatMap(([template, item]) =>

@@ -20,7 +20,7 @@ describe('the copy of the keys', () => {
   it('finds a key by its text, which Redis holds as a digest only', async () => {
     const text = await bed.add('grafana', '--scopes', 'check,read', '--limit', '50', '--allow', '10.0.0.0/8');
     const ring = bed.openRing();
-    await ring.look();
+    await ring.poll();
 
     const { secret } = readKeyText(text)!;
     expect(ring.find(text)).toMatchObject({
@@ -34,7 +34,7 @@ describe('the copy of the keys', () => {
   it('refuses other texts, each with its reason', async () => {
     const text = await bed.add('grafana', '--scopes', 'read');
     const ring = bed.openRing();
-    await ring.look();
+    await ring.poll();
 
     expect(ring.find('eyJhbGciOiJIUzI1NiJ9')).toEqual({ refused: 'malformed' });
     expect(ring.find(`${text.slice(0, -1)}${text.endsWith('A') ? 'E' : 'A'}`)).toEqual({ refused: 'unknown' });
@@ -52,20 +52,20 @@ describe('the copy of the keys', () => {
   it('follows rotation, overlap and removal', async () => {
     const ring = bed.openRing();
     const first = await bed.add('a', '--scopes', 'read');
-    await ring.look();
+    await ring.poll();
     const { key: before } = ring.find(first) as { key: { id: string } };
 
     const second = (await bed.run('key:rotate', 'a')).out;
-    await ring.look();
+    await ring.poll();
     expect(ring.find(first)).toEqual({ refused: 'unknown' });
     expect(ring.find(second)).toMatchObject({ key: { name: 'a', id: before.id } });
 
     const third = (await bed.run('key:rotate', 'a', '--overlap', '1h')).out;
-    await ring.look();
+    await ring.poll();
     expect([ring.find(second), ring.find(third)]).toMatchObject([{ key: { name: 'a' } }, { key: { name: 'a' } }]);
 
     await bed.run('key:remove', 'a');
-    await ring.look();
+    await ring.poll();
     expect([ring.find(second), ring.find(third)]).toEqual([{ refused: 'unknown' }, { refused: 'unknown' }]);
   });
 
@@ -74,7 +74,7 @@ describe('the copy of the keys', () => {
     const lasting = await bed.add('lasting', '--scopes', 'read');
     const newer = (await bed.run('key:rotate', 'lasting', '--overlap', '1s')).out;
     const ring = bed.openRing();
-    await ring.look();
+    await ring.poll();
 
     const isRefused = (text: string): boolean => JSON.stringify(ring.find(text)).includes('refused');
     await until(() => isRefused(brief) && isRefused(lasting));
@@ -87,11 +87,11 @@ describe('the copy of the keys', () => {
     const other = await startKeyBed();
     const text = await other.add('grafana', '--scopes', 'read');
     const ring = other.openRing();
-    await ring.look();
+    await ring.poll();
 
     await other.stop();
 
-    await expect(ring.look()).rejects.toThrow(StoreUnavailable);
+    await expect(ring.poll()).rejects.toThrow(StoreUnavailable);
     expect(ring.find(text)).toMatchObject({ key: { name: 'grafana' } });
   });
 
@@ -108,7 +108,7 @@ describe('the copy of the keys', () => {
     for (const value of broken) {
       await bed.redis.hset(redisKeys.apiKeys, 'odd', JSON.stringify(value));
       const ring = bed.openRing();
-      await ring.look();
+      await ring.poll();
 
       expect([value, ring.find(odd), ring.find(text)]).toMatchObject([
         value,

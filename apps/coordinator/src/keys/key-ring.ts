@@ -9,7 +9,7 @@ import { createKeyReader, isExpired, type ApiKey } from './api-key.ts';
 import { isSecretOf, readKeyText } from './key-text.ts';
 
 /** Polling interval. */
-export const LOOK_EVERY_MS = 500;
+export const POLL_INTERVAL_MS = 500;
 /** All keys are read again at this interval, even if the revision is unchanged. */
 const READ_ALL_EVERY_MS = 30_000;
 
@@ -32,7 +32,7 @@ export interface KeyRing {
    *
    * @throws StoreUnavailable
    */
-  readonly look: () => Promise<void>;
+  readonly poll: () => Promise<void>;
 }
 
 interface Entry {
@@ -58,7 +58,7 @@ export function createKeyRing(redis: Redis, clock: RedisClock, log: Log): KeyRin
     if (key === undefined) log.error({ key: name }, 'record of an API key is not valid: the key is refused');
     return { json, key };
   };
-  const look = async (ready: Redis): Promise<void> => {
+  const poll = async (ready: Redis): Promise<void> => {
     const startedAt = performance.now();
     offsetMs = (await clock.now(ready)) - performance.now();
     // The revision is read first, so that a concurrent change is read again by the next poll.
@@ -76,7 +76,7 @@ export function createKeyRing(redis: Redis, clock: RedisClock, log: Log): KeyRin
   };
 
   return {
-    look: () => onStore(redis, look),
+    poll: () => onStore(redis, poll),
     find: (text) => {
       const given = readKeyText(text);
       if (given === undefined) return { refused: 'malformed' };

@@ -27,7 +27,7 @@ afterEach(() => {
 
 async function follow(file: string | undefined, options: FollowOptions = {}): Promise<Modules> {
   const log = pino({}, { write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>) });
-  followed = await followModules(file, log, { lookEveryMs: 20, ...options });
+  followed = await followModules(file, log, { pollIntervalMs: 20, ...options });
   return followed;
 }
 

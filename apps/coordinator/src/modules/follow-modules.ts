@@ -25,10 +25,10 @@ export interface Modules {
  * Polling interval. Contents are compared, because a file may be replaced by a link to another one and notifications
  * can be lost.
  */
-const LOOK_EVERY_MS = 2_000;
+const POLL_INTERVAL_MS = 2_000;
 
 export interface FollowOptions {
-  readonly lookEveryMs?: number;
+  readonly pollIntervalMs?: number;
   /** Why the target policy refuses to ask about a name. */
   readonly questionFault?: PlanSources['questionFault'];
 }
@@ -43,7 +43,7 @@ export interface FollowOptions {
 export async function followModules(
   path: string | undefined,
   log: Logger,
-  { lookEveryMs = LOOK_EVERY_MS, questionFault }: FollowOptions = {},
+  { pollIntervalMs = POLL_INTERVAL_MS, questionFault }: FollowOptions = {},
 ): Promise<Modules> {
   let seen = path === undefined ? DEFAULT_MODULES : await readFile(path, 'utf8').catch(rejectFile(path));
   let parsed = parseWithFiles(seen, questionFault);
@@ -59,7 +59,7 @@ export async function followModules(
       log.error({ file: path, fault: reason }, 'modules not reloaded: the last good ones stay in use');
     fault = reason;
   };
-  const look = async (file: string): Promise<void> => {
+  const poll = async (file: string): Promise<void> => {
     const text = await readFile(file, 'utf8').catch((error: unknown) => reject(String(error)));
     if (text === undefined || (text === seen && fault === undefined && !parsed.hasChangedFiles())) return;
     seen = text;
@@ -72,12 +72,12 @@ export async function followModules(
     fault = undefined;
     report(log, file, current);
   };
-  let looking = false;
+  let polling = false;
   const timer = setInterval(() => {
-    if (path === undefined || looking) return;
-    looking = true;
-    void look(path).finally(() => (looking = false));
-  }, lookEveryMs);
+    if (path === undefined || polling) return;
+    polling = true;
+    void poll(path).finally(() => (polling = false));
+  }, pollIntervalMs);
   timer.unref();
   return {
     current: () => current,

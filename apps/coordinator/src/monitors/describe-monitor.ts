@@ -2,7 +2,7 @@ import type { Monitor, MonitorInList, MonitorRequest, Run } from '@vantage/contr
 
 import { describeAlarm, readAlarm } from './definition.ts';
 import type { MonitorRecord, WholeMonitor } from './store/monitor-records.ts';
-import type { RunRecord } from './state/judge-run.ts';
+import type { RunRecord } from './state/evaluate-run.ts';
 import type { MonitorState, ProbeMemory } from './state/monitor-state.ts';
 
 /** Replaces the paths of webhooks in responses. */

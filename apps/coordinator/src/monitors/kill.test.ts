@@ -28,7 +28,7 @@ import { TRACED_TARGET, tracedResult } from '../../test/traced-result.ts';
 import { openProbeRecords } from '../probes/registry/open-probe-records.ts';
 import { putMonitor } from './store/definition-records.ts';
 import type { ChangeTask } from './store/outbox-records.ts';
-import type { RunRecord } from './state/judge-run.ts';
+import type { RunRecord } from './state/evaluate-run.ts';
 import { digestOf } from './webhooks/message.ts';
 
 const COORDINATOR = bundledProgram('coordinator');

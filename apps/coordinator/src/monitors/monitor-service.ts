@@ -21,7 +21,7 @@ import { createWebhookQueue } from './webhooks/webhook-queue.ts';
 import { monitorScripts } from './store/schedule-scripts.ts';
 
 /** Interval of polls while no tick is due earlier; the next poll finds a new monitor. */
-const LOOK_EVERY_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 const TAKE_OVER_EVERY_MS = 1_000;
 const FILE_EVERY_MS = 2_000;
 /** Interval at which due times are corrected after a step of the clock or a loss of data. */
@@ -78,13 +78,13 @@ export function createMonitorService(
     read: checks.read,
     addMessages: webhooks.add,
   });
-  const look = createTicks({
+  const poll = createTicks({
     ...shared,
     drawId,
     create: checks.create,
     onStarted: evaluations.follow,
     observe: observeStart,
-    lookEveryMs: LOOK_EVERY_MS,
+    pollIntervalMs: POLL_INTERVAL_MS,
   });
   const file = path === undefined ? undefined : followMonitorsFile({ path, redis, clock, readDefinition, log });
 
@@ -92,12 +92,12 @@ export function createMonitorService(
     monitors: { ...createMonitorReads(store, file), ...createMonitorWrites(store, readDefinition, most) },
     scripts: monitorScripts,
     tasks: [
-      { name: 'monitors', everyMs: LOOK_EVERY_MS, run: look },
+      { name: 'monitors', everyMs: POLL_INTERVAL_MS, run: poll },
       { name: 'monitor evaluations', everyMs: TAKE_OVER_EVERY_MS, run: evaluations.takeOver },
       { name: 'monitor tasks', everyMs: TAKE_OVER_EVERY_MS, run: doTasks },
-      { name: 'webhooks', everyMs: TAKE_OVER_EVERY_MS, run: webhooks.look },
+      { name: 'webhooks', everyMs: TAKE_OVER_EVERY_MS, run: webhooks.poll },
       { name: 'monitor schedule', everyMs: CORRECT_EVERY_MS, run: () => correctSchedule(redis, clock, readStored) },
-      ...(file === undefined ? [] : [{ name: 'monitors file', everyMs: FILE_EVERY_MS, run: file.look }]),
+      ...(file === undefined ? [] : [{ name: 'monitors file', everyMs: FILE_EVERY_MS, run: file.poll }]),
     ],
     close: async () => {
       stopping.abort();

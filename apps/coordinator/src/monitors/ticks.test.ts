@@ -498,15 +498,15 @@ describe('the file of monitors', () => {
       });
       const whole = `monitors:\n${entry('one')}${entry('two')}`;
       write(bed, whole);
-      await file.look();
-      await file.look();
+      await file.poll();
+      await file.poll();
       await bed.redis.set(redisKeys.monitorState('two'), '{}');
       for (const text of [whole.slice(0, whole.indexOf('  two:')), 'monitors: [', whole]) {
         write(bed, text);
-        await file.look();
+        await file.poll();
         expect([await names(bed), file.fault()]).toEqual([['one', 'two'], undefined]);
       }
-      await file.look();
+      await file.poll();
 
       // A monitor that had been removed and added again would have no state.
       expect(await bed.redis.get(redisKeys.monitorState('two'))).toBe('{}');

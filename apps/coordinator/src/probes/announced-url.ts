@@ -9,7 +9,7 @@ import type { Log } from '../redis/log.ts';
 import { onStore } from '../redis/store.ts';
 
 /** Interval of retries to store the public URL while Redis is unavailable. */
-const LOOK_MS = 2_000;
+const POLL_INTERVAL_MS = 2_000;
 /** Interval at which the public URL is stored again, because Redis may have lost it. */
 const AGAIN_MS = 60_000;
 /** Age up to which a URL counts as that of a running coordinator. */
@@ -49,7 +49,7 @@ export function announcedUrl(
       own = { url, isSet: isConfigured && !isLoopback(new URL(url).hostname) };
       void run().catch(() => undefined);
     },
-    task: { name: 'service url', everyMs: LOOK_MS, run },
+    task: { name: 'service url', everyMs: POLL_INTERVAL_MS, run },
   };
 }
 

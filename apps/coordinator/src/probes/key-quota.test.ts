@@ -59,10 +59,10 @@ async function stranger(bytes: string): Promise<void> {
 }
 
 /** Enforces the key quota once, taking its lock from any coordinator. */
-async function look(guard = createKeyQuota({ redis: bed.redis, limitBytes: LIMIT_BYTES, log: quiet })): Promise<void> {
+async function poll(guard = createKeyQuota({ redis: bed.redis, limitBytes: LIMIT_BYTES, log: quiet })): Promise<void> {
   await until(async () => {
     await bed.redis.del(redisKeys.keyQuotaLock);
-    return guard.look();
+    return guard.poll();
   });
 }
 
@@ -94,7 +94,7 @@ describe('an agent that floods its own keys', () => {
     // The coordinator may have read and removed results before the quota is enforced.
     await until(async () => {
       await flood(agent);
-      await look();
+      await poll();
       return (await bed.redis.hexists(redisKeys.suspended, 'flood')) === 1;
     });
     await ended;
@@ -116,7 +116,7 @@ describe('an agent that floods its own keys', () => {
     await Promise.all(Array.from({ length: 400 }, (_, index) => bed.redis.set(`p:{wide}:jobs:${index}`, part)));
     await bed.redis.config('RESETSTAT');
 
-    await look();
+    await poll();
 
     const measured = Number(/cmdstat_memory\|usage:calls=(\d+)/.exec(await bed.redis.info('commandstats'))?.[1]);
     expect(measured).toBeGreaterThan(15);
@@ -130,7 +130,7 @@ describe('an agent that floods its own keys', () => {
     const measured = async (): Promise<number> =>
       Number(/cmdstat_scan:calls=(\d+)/.exec(await bed.redis.info('commandstats'))?.[1] ?? 0);
     const before = await measured();
-    await look(guard);
+    await poll(guard);
 
     expect(await measured()).toBe(before);
   });
@@ -141,7 +141,7 @@ describe('an agent that floods its own keys', () => {
     await agent.set(redisKeys.heartbeat('full'), 'x'.repeat(LIMIT_BYTES));
     await bed.redis.config('SET', 'maxmemory', '1');
     try {
-      await look();
+      await poll();
     } finally {
       await bed.takeWrites();
     }
@@ -157,7 +157,7 @@ describe('an agent that floods its own keys', () => {
   it('gets no work, and can work again when the operator switches it on', async () => {
     const { environment } = await admin('add', 'back', ...record);
     await bed.redis.set('p:{back}:jobs:x', 'x'.repeat(LIMIT_BYTES));
-    await look();
+    await poll();
     await bed.keepAlive('back');
     await until(async () => (await bed.core.probes.list())['back']?.status === 'offline');
 
@@ -176,7 +176,7 @@ describe('an agent that floods its own keys', () => {
     const { environment } = await admin('add', 'again', ...record);
     await bed.redis.hset(redisKeys.suspended, 'again', 'Switched off.');
 
-    await look();
+    await poll();
 
     const agent = connectAs(environment.REDIS_URL);
     await expect(agent.time()).rejects.toThrow();
@@ -186,7 +186,7 @@ describe('an agent that floods its own keys', () => {
   it('can work again although a coordinator had just read that it is suspended', async () => {
     const { environment } = await admin('add', 'meanwhile', ...record);
     await bed.redis.hset(redisKeys.suspended, 'meanwhile', 'Switched off.');
-    await look();
+    await poll();
     const read = bed.redis.hkeys.bind(bed.redis);
     const enabling = jest.spyOn(bed.redis, 'hkeys').mockImplementationOnce(async (key) => {
       const found = await read(key);
@@ -194,7 +194,7 @@ describe('an agent that floods its own keys', () => {
       return found;
     });
 
-    await look();
+    await poll();
     enabling.mockRestore();
 
     const agent = connectAs(environment.REDIS_URL);
@@ -208,7 +208,7 @@ describe('an agent that floods its own keys', () => {
     const agent = connectAs(environment.REDIS_URL);
     await agent.set(redisKeys.heartbeat('good'), 'x'.repeat(LIMIT_BYTES / 2));
 
-    await look();
+    await poll();
 
     expect(await agent.set(redisKeys.heartbeat('good'), '{}', 'GET')).not.toBeNull();
     expect(Object.keys(await bed.redis.hgetall(redisKeys.suspended))).not.toContain('good');
@@ -273,8 +273,8 @@ describe('an agent that opens more connections than an agent needs', () => {
     const { environment } = await admin('add', 'flaky', ...record);
     const newest = await open(environment.REDIS_URL, 11);
 
-    await look();
-    await look();
+    await poll();
+    await poll();
 
     expect(await left('flaky')).toBe(6);
     await newest.time();
@@ -377,11 +377,11 @@ describe('an agent that sends what its permissions refuse, in megabytes', () => 
     const [writer, other] = await open('pictures', 2);
     const png = Buffer.alloc(MAX_SCREENSHOT_BYTES, 'x');
     const guard = createKeyQuota({ redis: bed.redis, limitBytes: MORE_THAN_ALL_BYTES, log: quiet });
-    for (let looks = 0; looks < 20; looks += 1) {
+    for (let polls = 0; polls < 20; polls += 1) {
       await Promise.all([
         writer!.xadd(redisKeys.results('pictures'), '*', 'check', 'x', 'kind', 'screenshot', 'data', '{}', 'png', png),
         other!.set(redisKeys.heartbeat('pictures'), '{}', 'PX', 15_000),
-        look(guard),
+        poll(guard),
       ]);
       await bed.redis.del(redisKeys.results('pictures'));
     }
@@ -394,7 +394,7 @@ describe('an agent that sends what its permissions refuse, in megabytes', () => 
     const [agent] = await open('large', 3);
     for (let sent = 0; sent < 4; sent += 1) {
       await agent!.xadd(redisKeys.results('large'), '*', 'data', 'x'.repeat(LIMIT_BYTES / 16));
-      await look();
+      await poll();
     }
 
     expect(await isSuspended('large')).toBe(false);
@@ -518,7 +518,7 @@ it('the quota holds on a Redis without the commands that hosts of Redis do not o
     const quota = createKeyQuota({ redis, limitBytes: LIMIT_BYTES, log: quiet });
     await redis.set(redisKeys.heartbeat('flood'), 'x'.repeat(LIMIT_BYTES));
 
-    expect(await quota.look()).toBe(true);
+    expect(await quota.poll()).toBe(true);
     expect(await redis.exists(redisKeys.heartbeat('flood'))).toBe(0);
     expect(await redis.hexists(redisKeys.suspended, 'flood')).toBe(1);
   } finally {

@@ -57,7 +57,7 @@ export function createKeyQuota({ redis, limitBytes, everyMs = QUOTA_EVERY_MS, lo
    * @returns false if another coordinator holds the lock
    * @throws if Redis does not reply
    */
-  readonly look: () => Promise<boolean>;
+  readonly poll: () => Promise<boolean>;
 } {
   let measuredAt = Number.NEGATIVE_INFINITY;
   let usedThen = 0;
@@ -77,7 +77,7 @@ export function createKeyQuota({ redis, limitBytes, everyMs = QUOTA_EVERY_MS, lo
   };
 
   return {
-    look: async () => {
+    poll: async () => {
       if ((await runScript(redis, turnScript, [redisKeys.keyQuotaLock], [turnMs(everyMs)])) !== 1) return false;
       const [{ tooMany, tooLarge, users }, used] = await Promise.all([
         connections.enforce(),
@@ -88,7 +88,7 @@ export function createKeyQuota({ redis, limitBytes, everyMs = QUOTA_EVERY_MS, lo
       for (const probe of tooLarge) await suspend(redis, log, probe, oversizedWrites);
       // Not concurrent with the list of connections: if that list exceeds the output buffer limit, Redis closes the
       // connection, and this reply would be lost each time.
-      for (const probe of await slowRequests.look(users)) {
+      for (const probe of await slowRequests.poll(users)) {
         await suspend(redis, log, probe, oversizedWrites);
         slowRequests.forget(probe);
       }

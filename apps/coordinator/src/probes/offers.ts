@@ -19,7 +19,7 @@ export async function writeOffer(redis: Redis, id: string, addresses: Offer): Pr
   else await redis.hset(redisKeys.offeredAddresses, id, addresses.join(' '));
 }
 
-export function familyOf(address: string): Family {
+export function addressFamily(address: string): Family {
   return address.includes(':') ? 6 : 4;
 }
 
@@ -33,7 +33,7 @@ export function readOffer(
     return { faults: wrong.map(({ text }) => `<address>: must be an IPv4 or IPv6 address, not “${text}”`) };
   }
   const addresses = read.map(({ bytes }) => addressText(bytes!));
-  const families = new Set(addresses.map(familyOf));
+  const families = new Set(addresses.map(addressFamily));
   if (families.size < addresses.length) return { faults: ['<address>: must be at most one of each family'] };
-  return { addresses: addresses.toSorted((a, b) => familyOf(a) - familyOf(b)) };
+  return { addresses: addresses.toSorted((a, b) => addressFamily(a) - addressFamily(b)) };
 }

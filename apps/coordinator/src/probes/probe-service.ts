@@ -6,7 +6,7 @@ import type { Store } from '../redis/open-store.ts';
 import type { Script } from '../redis/scripts.ts';
 import { onStore } from '../redis/store.ts';
 import { announcedUrl } from './announced-url.ts';
-import { createAccessWatch, LOOK_EVERY_MS, type AccessWatch } from './enrolment/access-watch.ts';
+import { createAccessWatch, POLL_INTERVAL_MS, type AccessWatch } from './enrolment/access-watch.ts';
 import { enrolmentScripts } from './enrolment/access-scripts.ts';
 import {
   createExcessWatch,
@@ -64,7 +64,7 @@ export function createProbeService(store: Store, options: ProbeServiceOptions): 
   const { requests, clock, writes, log } = store;
   const validators = createProbeValidators();
   const access = createAccessWatch(store.background);
-  store.channels.listen(redisKeys.agentChanged, () => void access.look().catch(() => undefined));
+  store.channels.listen(redisKeys.agentChanged, () => void access.poll().catch(() => undefined));
   const url = announcedUrl(store.background, clock, log);
   const oversize = createExcessWatch(store.background, log, oversizedWrites);
   const notifications = createExcessWatch(store.background, log, notificationFlood);
@@ -89,8 +89,8 @@ export function createProbeService(store: Store, options: ProbeServiceOptions): 
     countHealthy: async () => (await directory.probes()).filter(isHealthy).length,
     scripts: [readProbesScript, ...enrolmentScripts],
     tasks: [
-      { name: 'writes', everyMs: WRITES_EVERY_MS, run: writes.look },
-      { name: 'agent access', everyMs: LOOK_EVERY_MS, run: access.look },
+      { name: 'writes', everyMs: WRITES_EVERY_MS, run: writes.poll },
+      { name: 'agent access', everyMs: POLL_INTERVAL_MS, run: access.poll },
       url.task,
       keyQuotas(store.open('guard', { replyWithinMs: QUOTA_REPLY_MS }), store, options),
     ],
@@ -102,12 +102,12 @@ function keyQuotas(
   { log }: Store,
   { probeKeysMaxBytes = PROBE_KEYS_MAX_BYTES, quotaEveryMs = QUOTA_EVERY_MS }: ProbeServiceOptions,
 ): BackgroundTask {
-  const { look } = createKeyQuota({ redis, log, limitBytes: probeKeysMaxBytes, everyMs: quotaEveryMs });
+  const { poll } = createKeyQuota({ redis, log, limitBytes: probeKeysMaxBytes, everyMs: quotaEveryMs });
   return {
     name: 'key quotas',
     everyMs: quotaEveryMs,
     run: async () => {
-      await onStore(redis, look);
+      await onStore(redis, poll);
     },
   };
 }

@@ -3,14 +3,14 @@ import { describe, expect, it } from '@jest/globals';
 import { endingOf } from './ending.ts';
 import { openPort } from '../../test/fakes.ts';
 
-const times = { leftMs: 10_000, wholeMs: 10_000, stoodMs: 0, heldUpMs: 0 };
+const times = { leftMs: 10_000, wholeMs: 10_000, longStallsMs: 0, allStallsMs: 0 };
 const [apart, inProcess] = [{ needsRawSockets: true }, { needsRawSockets: false }];
 
 describe('the ending of a run that was held up', () => {
-  it('states short standstills that make up half of the measured time', () => {
+  it('states short stalls that make up half of the measured time', () => {
     const outcome = { ...openPort(80), rt: 400 };
 
-    const ending = endingOf(outcome, { ...times, heldUpMs: 250 }, inProcess);
+    const ending = endingOf(outcome, { ...times, allStallsMs: 250 }, inProcess);
 
     expect(ending).toEqual({ outcome: { ...outcome, stalled: 250 } });
   });
@@ -21,7 +21,7 @@ describe('the ending of a run that was held up', () => {
     ['no time', { ...openPort(80), rt: null }, inProcess],
     ['times that another process or the kernel takes', { ...openPort(80), rt: 400 }, apart],
   ])('leaves out what hardly matters to %s', (_what, outcome, checkType) => {
-    const ending = endingOf(outcome, { ...times, heldUpMs: 250 }, checkType);
+    const ending = endingOf(outcome, { ...times, allStallsMs: 250 }, checkType);
 
     expect(ending).toEqual({ outcome });
   });

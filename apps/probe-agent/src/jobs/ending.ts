@@ -3,7 +3,7 @@ import { roundMs, type AnyCheckType, type Failure, type FailurePhase, type Famil
 import type { Outcome } from '@vantage/diagnostics';
 
 import type { Fields } from './fit-result.ts';
-import type { Standstill } from './watch-standstill.ts';
+import type { ProcessStalls } from './process-stalls.ts';
 
 /**
  * Least share of the check's time budget that a run must have had for its timeout to be evidence of the target's
@@ -15,7 +15,7 @@ const LEAST_SHARE = 0.5;
  * Share of the measured time from which the sum of short stalls is reported: the time may be twice what it would have
  * been on an idle machine.
  */
-const LEAST_HELD_UP_SHARE = 0.5;
+const LEAST_STALL_SHARE = 0.5;
 
 /** Why a timeout proves nothing: if the machine was stopped, packets to it were lost. */
 const STOOD_STILL = 'The probe stood still during the check, so that silence proves nothing.';
@@ -31,7 +31,7 @@ export type Ending =
       readonly measured?: Fields;
     };
 
-export interface EndingTimes extends Standstill {
+export interface EndingTimes extends ProcessStalls {
   /** Milliseconds until the deadline when the run started. */
   readonly leftMs: number;
   /** Milliseconds of the whole time budget of the check. */
@@ -41,10 +41,10 @@ export interface EndingTimes extends Standstill {
 /** How a run ended: adds stalls of this process, and replaces a timeout that proves nothing by a failure. */
 export function endingOf(
   outcome: Outcome<AnyCheckType>,
-  { leftMs, wholeMs, stoodMs, heldUpMs }: EndingTimes,
+  { leftMs, wholeMs, longStallsMs, allStallsMs }: EndingTimes,
   { needsRawSockets }: Pick<AnyCheckType, 'needsRawSockets'>,
 ): Ending {
-  const stalled = roundMs((outcome.stalled ?? 0) + stoodMs);
+  const stalled = roundMs((outcome.stalled ?? 0) + longStallsMs);
   if (stalled > 0) {
     // Diagnostics with raw packets decide themselves what a stall makes doubtful.
     if (needsRawSockets) return { outcome: { ...outcome, stalled } };
@@ -52,8 +52,8 @@ export function endingOf(
     return isDoubtful ? { failure: stoodStill(), stalled } : { outcome: { ...withDoubt(outcome), stalled } };
   }
   // Times of raw packets are the kernel's, or taken in a separate process.
-  const isHeldUp = !needsRawSockets && heldUpMs > 0 && heldUpMs >= LEAST_HELD_UP_SHARE * (outcome.rt ?? Infinity);
-  if (isHeldUp) return { outcome: { ...outcome, stalled: roundMs(heldUpMs) } };
+  const isStalled = !needsRawSockets && allStallsMs > 0 && allStallsMs >= LEAST_STALL_SHARE * (outcome.rt ?? Infinity);
+  if (isStalled) return { outcome: { ...outcome, stalled: roundMs(allStallsMs) } };
   // Too little of the check's time was left for the target to answer.
   const isUnproven = leftMs / wholeMs < LEAST_SHARE && outcome.result === 'timeout';
   return isUnproven ? { failure: outOfTime(outcome.error), result: 'timeout' } : { outcome };

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { screenshotJobId } from '@vantage/contract';
-import type { CaptureRequest, Picture } from '@vantage/diagnostics';
+import type { CaptureRequest, Capture } from '@vantage/diagnostics';
 
 import { silent } from '../../test/fakes.ts';
 import { createScreenshotHandler, type ScreenshotHandlerDependencies } from './handle-screenshot.ts';
-import type { ReportedPicture } from '@vantage/agent-loop';
+import type { ReportedScreenshot } from '@vantage/agent-loop';
 import { createSchemas } from './schemas.ts';
 
 const checkId = 'AAAAAAAAAAAAAAAAAAAAAA';
@@ -15,17 +15,17 @@ const job = {
   deadlineAt: 40_000,
   params: { url: 'https://a.example/', insecureSSL: true },
 };
-const taken: Picture = { png: Buffer.from('png'), failure: null };
+const taken: Capture = { png: Buffer.from('png'), failure: null };
 const schemas = createSchemas();
 
 interface Seen {
   readonly captured: CaptureRequest[];
-  readonly reported: (readonly [check: string, picture: ReportedPicture, deadlineAt: number])[];
+  readonly reported: (readonly [check: string, picture: ReportedScreenshot, deadlineAt: number])[];
 }
 
 async function handle(
   dependencies: Partial<ScreenshotHandlerDependencies> & {
-    readonly capture?: (request: CaptureRequest) => Promise<Picture>;
+    readonly capture?: (request: CaptureRequest) => Promise<Capture>;
   } = {},
   data: unknown = job,
   interrupted = new AbortController().signal,
@@ -55,7 +55,7 @@ async function handle(
 const codeOf = ({ reported }: Seen): string | undefined => reported[0]?.[1].failure?.code;
 
 describe('the job that takes a screenshot', () => {
-  it('hands over the picture, for the check that it is of', async () => {
+  it('hands over the screenshot, for the check that it is of', async () => {
     const seen = await handle();
 
     expect(seen.reported).toEqual([[checkId, taken, 40_000]]);
@@ -112,7 +112,7 @@ describe('the job that takes a screenshot', () => {
   });
 
   it('says what is missing where the probe offers no screenshots', async () => {
-    const capture = async (): Promise<Picture> => taken;
+    const capture = async (): Promise<Capture> => taken;
     const seen = await handle({ offer: { settled: async () => 'No browser.', capture } });
 
     expect(seen.reported[0]?.[1]).toMatchObject({
@@ -137,7 +137,7 @@ describe('the job that takes a screenshot', () => {
   });
 
   it('reports an internal error as a failure of the probe', async () => {
-    const capture = async (): Promise<Picture> => {
+    const capture = async (): Promise<Capture> => {
       throw new Error('broken');
     };
 

@@ -1,4 +1,4 @@
-import { isWithdrawn, probeFailure, type ReportedPicture, type ResultOutlet } from '@vantage/agent-loop';
+import { isWithdrawn, probeFailure, type ReportedScreenshot, type ResultOutlet } from '@vantage/agent-loop';
 import { checkOfScreenshotJob, type Failure } from '@vantage/contract';
 import type { Logger } from 'pino';
 
@@ -51,7 +51,7 @@ export function createScreenshotHandler(dependencies: ScreenshotHandlerDependenc
     }
     const { url, insecureSSL } = job.params;
     const refusal = checkTarget('http', { host: url });
-    const take = async (): Promise<ReportedPicture> => {
+    const take = async (): Promise<ReportedScreenshot> => {
       if (refusal !== undefined) return none(refusedByPolicy(refusal));
       const signal = AbortSignal.any([interrupted, AbortSignal.timeout(leftMs)]);
       const missing = await offer.settled(signal);
@@ -59,19 +59,20 @@ export function createScreenshotHandler(dependencies: ScreenshotHandlerDependenc
       const timeoutMs = Math.max(TIMEOUT_MS, Math.floor(leftMs * SHARE));
       return offer.capture({ url, insecureSSL, userAgent, signal, timeoutMs, waitMs: WAIT_MS });
     };
-    const picture = await take().catch((error: unknown): ReportedPicture => {
+    const screenshot = await take().catch((error: unknown): ReportedScreenshot => {
       log.error({ check, err: error }, 'screenshot handler threw');
       return none(probeFailure('internal_error'));
     });
     // The job was withdrawn: its result is not wanted any more.
     if (isWithdrawn(interrupted)) return;
     // The browser's own error after an interruption is misleading.
-    const report = picture.png === null && interrupted.aborted ? none(probeFailure('probe_interrupted')) : picture;
+    const report =
+      screenshot.png === null && interrupted.aborted ? none(probeFailure('probe_interrupted')) : screenshot;
     // The job stays active until the report is written, so that recovery detects a missing screenshot.
     await outlet.screenshot(check, report, job.deadlineAt);
   };
 }
 
-function none(failure: Failure): ReportedPicture {
+function none(failure: Failure): ReportedScreenshot {
   return { png: null, failure };
 }

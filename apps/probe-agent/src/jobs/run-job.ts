@@ -18,7 +18,7 @@ import type { Fields } from './fit-result.ts';
 import type { Schemas } from './schemas.ts';
 import { endingOf, type Ending } from './ending.ts';
 import { timeResolution } from './time-resolution.ts';
-import { watchStandstill } from './watch-standstill.ts';
+import { watchProcessStalls } from './process-stalls.ts';
 
 /** Time after the end of its budget in which a diagnostic must end; then it is abandoned. */
 const CUT_OFF_MS = 125;
@@ -65,7 +65,7 @@ export async function runJob(
     shown.offer(fields);
   };
 
-  const standstill = watchStandstill();
+  const stalls = watchProcessStalls();
   const runDiagnostic = async (): Promise<Ending> => {
     try {
       const diagnostic = await loadDiagnostic(job.type);
@@ -78,9 +78,9 @@ export async function runJob(
         emitPartial,
       };
       const { context, fields } = timeResolution(createContext(probeContext(cost), bounds), job);
-      standstill.measurementBegins();
+      stalls.measurementBegins();
       const outcome = await diagnostic.run(job.params as never, context);
-      const times = { leftMs, wholeMs: diagnostic.checkType.budgetMs(job.params as never), ...standstill.end() };
+      const times = { leftMs, wholeMs: diagnostic.checkType.budgetMs(job.params as never), ...stalls.end() };
       return endingOf({ ...outcome, ...fields() }, times, diagnostic.checkType);
     } catch (error) {
       return endingOfThrown(error, abort.signal, job, log);
@@ -95,7 +95,7 @@ export async function runJob(
     return 'failure' in ending ? { ...ending, measured } : ending;
   } finally {
     bounds.close();
-    standstill.end();
+    stalls.end();
     stopWatch?.();
     shown.close();
   }

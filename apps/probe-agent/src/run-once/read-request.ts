@@ -1,7 +1,7 @@
 import { flagName, parseCheckArguments, type HelpFlags } from '@vantage/command-line';
 import { paramsSchema, ruleErrors, textForm, type AnyCheckType, type ParamsOf } from '@vantage/contract';
 import { checkTypes, isCheckTypeName, type CheckTypeName } from '@vantage/diagnostics/contract';
-import { judgeTarget, type TargetPolicy } from '@vantage/target-policy';
+import { evaluateTarget, type TargetPolicy } from '@vantage/target-policy';
 import { Ajv } from 'ajv';
 
 /** Flags besides those of the check type; no option may have the same name (`--trace` is an option of dns). */
@@ -60,7 +60,7 @@ function readParams(
     return { faults };
   }
   const { port, family } = { ...params, ...params.options } as { readonly port?: number; readonly family?: 4 | 6 };
-  const decision = judgeTarget({ hostKind, purpose, host: params.host, port, family }, policy);
+  const decision = evaluateTarget({ hostKind, purpose, host: params.host, port, family }, policy);
   if (decision.verdict === 'malformed') return { faults: [decision.message] };
   const faults = ruleErrors(checkType, params).map(({ path, message }) => `${flagOf(path)}: ${message}`);
   if (faults.length > 0) return { faults };

@@ -20,7 +20,7 @@ import {
   createSystemResolvers,
   createTargetPolicy,
   isPrivateAddress,
-  judgeTarget,
+  evaluateTarget,
   withNat64Prefixes,
   type DiscoveredAddresses,
   type NameResolver,
@@ -37,11 +37,11 @@ import type { ProbeRuntime, TargetCheck } from './runtime.ts';
 import { createScreenshotOffer, type ScreenshotOffer } from './screenshot-offer.ts';
 
 /** Interval of privilege checks: capabilities of a process may change while it runs. */
-const LOOK_AT_PRIVILEGE_EVERY_MS = 30_000;
+const PRIVILEGE_POLL_INTERVAL_MS = 30_000;
 /** Interval of privilege checks while the packet process does not run. */
-const LOOK_FOR_PROCESS_EVERY_MS = 1_000;
+const PROCESS_POLL_INTERVAL_MS = 1_000;
 /** Interval at which the network is examined for a change, after which its NAT64 prefixes are discovered again. */
-const LOOK_AT_NETWORK_EVERY_MS = 5_000;
+const NETWORK_POLL_INTERVAL_MS = 5_000;
 /** Time after which a screenshot is charged to a network again: the typical load time of a page. */
 const PICTURE_MS = 5_000;
 
@@ -90,7 +90,7 @@ export async function openRuntime(
     // Addresses in a range that the operator allows as target are not masked.
     isPrivateAddress: (address) =>
       isPrivateAddress(address) &&
-      judgeTarget({ hostKind: 'host', purpose: 'icmp', host: address }, policy).verdict !== 'accepted',
+      evaluateTarget({ hostKind: 'host', purpose: 'icmp', host: address }, policy).verdict !== 'accepted',
     packets: () => {
       const { ipv4, ipv6 } = privilege.now();
       return ipv4 === null || ipv6 === null ? packets : { unavailable: ipv4 };
@@ -163,7 +163,7 @@ function createTargetCheck(policy: TargetPolicy): TargetCheck {
   return (type, params) => {
     const { hostKind, purpose }: AnyCheckType = checkTypes[type];
     const { host, port } = params as { readonly host: string; readonly port?: number };
-    const judgement = judgeTarget({ hostKind, purpose, host, port }, policy);
+    const judgement = evaluateTarget({ hostKind, purpose, host, port }, policy);
     return judgement.verdict === 'accepted' ? undefined : judgement.message;
   };
 }
@@ -173,9 +173,9 @@ async function watchOwnAddresses(
   resolver: NameResolver,
 ): Promise<{ readonly own: () => DiscoveredAddresses; readonly stop: () => void }> {
   const ownAddresses = createOwnAddresses({ resolvers: config.dnsServers, others: config.ownAddresses });
-  const { ownAddresses: own, look } = withNat64Prefixes({ resolver, ownAddresses });
-  await look();
-  const timer = setInterval(() => void look(), LOOK_AT_NETWORK_EVERY_MS);
+  const { ownAddresses: own, poll } = withNat64Prefixes({ resolver, ownAddresses });
+  await poll();
+  const timer = setInterval(() => void poll(), NETWORK_POLL_INTERVAL_MS);
   return { own, stop: () => clearInterval(timer) };
 }
 
@@ -183,14 +183,14 @@ async function watchPrivilege(
   packets: PacketProcess,
 ): Promise<{ readonly now: () => RawSockets; readonly stop: () => void }> {
   let privilege = await packets.probePrivilege();
-  let lookedAt = performance.now();
-  const look = async (): Promise<void> => {
+  let polledAt = performance.now();
+  const poll = async (): Promise<void> => {
     const { pid, reason } = packets.status();
     const isMissing = pid === null && reason !== null;
-    if (!isMissing && performance.now() - lookedAt < LOOK_AT_PRIVILEGE_EVERY_MS) return;
-    lookedAt = performance.now();
+    if (!isMissing && performance.now() - polledAt < PRIVILEGE_POLL_INTERVAL_MS) return;
+    polledAt = performance.now();
     privilege = await packets.probePrivilege();
   };
-  const timer = setInterval(() => void look(), LOOK_FOR_PROCESS_EVERY_MS);
+  const timer = setInterval(() => void poll(), PROCESS_POLL_INTERVAL_MS);
   return { now: () => privilege, stop: () => clearInterval(timer) };
 }

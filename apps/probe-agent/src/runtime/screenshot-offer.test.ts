@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Failure } from '@vantage/contract';
-import type { CaptureRequest, Picture } from '@vantage/diagnostics';
+import type { CaptureRequest, Capture } from '@vantage/diagnostics';
 
 import { silent } from '../../test/fakes.ts';
 import { eventually } from '../../test/rig.ts';
@@ -14,8 +14,8 @@ afterEach(() => offer.close());
 function open(
   verdicts: readonly (string | null | Promise<string | null>)[],
   dependencies: Partial<ScreenshotOfferDependencies> = {},
-): { tests: number; closed: boolean; picture: Picture } {
-  const state = { tests: 0, closed: false, picture: { png: Buffer.from('png'), failure: null } as Picture };
+): { tests: number; closed: boolean; picture: Capture } {
+  const state = { tests: 0, closed: false, picture: { png: Buffer.from('png'), failure: null } as Capture };
   offer = createScreenshotOffer({
     wish: 'auto',
     screenshots: {
@@ -37,7 +37,7 @@ function open(
 const never = new AbortController().signal;
 const request: CaptureRequest = { url: 'http://a.example/', insecureSSL: false, userAgent: 'x', signal: never };
 
-function failed(source: Failure['source']): Picture {
+function failed(source: Failure['source']): Capture {
   return { png: null, failure: { code: 'screenshot_failed', phase: 'exec', source, message: 'It died.' } };
 }
 

@@ -1,4 +1,4 @@
-import type { CaptureRequest, Picture, Screenshots, ScreenshotsStatus } from '@vantage/diagnostics';
+import type { CaptureRequest, Capture, Screenshots, ScreenshotsStatus } from '@vantage/diagnostics';
 import { createBackoff, pause } from '@vantage/timers';
 import type { Logger } from 'pino';
 
@@ -18,7 +18,7 @@ export interface ScreenshotOffer {
   /** Waits for a running self-test, until the signal aborts. Null if screenshots are offered, else the reason. */
   readonly settled: (signal: AbortSignal) => Promise<string | null>;
   /** Takes a screenshot; see `Screenshots.capture`. */
-  readonly capture: (request: CaptureRequest) => Promise<Picture>;
+  readonly capture: (request: CaptureRequest) => Promise<Capture>;
   /** Status of the browser; absent if screenshots are off. */
   readonly status?: (() => ScreenshotsStatus) | undefined;
   /** Ends all browsers, as `Screenshots.close` does. */
@@ -79,7 +79,7 @@ export function createScreenshotOffer(dependencies: ScreenshotOfferDependencies)
     testing ??= test().finally(() => (testing = undefined));
   };
 
-  const note = ({ failure }: Picture): void => {
+  const note = ({ failure }: Capture): void => {
     browserFailures = isOfBrowser(failure) ? browserFailures + 1 : 0;
     if (browserFailures < DOUBTFUL_AFTER || verdict !== null) return;
     verdict = failure!.message;
@@ -114,7 +114,7 @@ function logOutcome(reason: string | null, wish: ScreenshotWish, log: Logger): v
   else log[wish === 'on' ? 'warn' : 'info']({ reason }, 'screenshots disabled');
 }
 
-function isOfBrowser(failure: Picture['failure']): boolean {
+function isOfBrowser(failure: Capture['failure']): boolean {
   return failure?.code === 'screenshot_failed' && failure.source === 'probe';
 }
 

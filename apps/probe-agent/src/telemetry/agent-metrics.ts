@@ -35,7 +35,7 @@ export function typeLabel(type: string): string {
 export function watchAgent(metrics: AgentMetrics, sources: MetricSources): void {
   const { instruments } = metrics;
   const followCrashes = followCounts(instruments.packetProcessCrashes, 'process');
-  const followPictures = followCounts(instruments.pictures, 'outcome');
+  const followScreenshots = followCounts(instruments.pictures, 'outcome');
   for (const [connection, redis] of Object.entries(sources.connections)) {
     // Initialises the series, so that its first increase is visible.
     instruments.redisReconnects.inc({ connection }, 0);
@@ -61,7 +61,7 @@ export function watchAgent(metrics: AgentMetrics, sources: MetricSources): void 
   metrics.onScrape(async () => {
     const status = sources.screenshots?.();
     if (status === undefined) return;
-    followPictures({ taken: status.taken, failed: status.failed, no_page: status.noPage });
+    followScreenshots({ taken: status.taken, failed: status.failed, no_page: status.noPage });
     instruments.browsers.set(status.running);
     instruments.browserWaits.set(status.waiting);
     instruments.screenshotsOffered.set(status.selfTest === null ? 1 : 0);

@@ -7,7 +7,7 @@ import { faultText } from '../faults.ts';
 import { Icon } from '../parts/icons.tsx';
 import { useRouter } from '../parts/router.tsx';
 import { remember } from '../recent.ts';
-import { askedOf, requestFieldsOf, restrictionOf } from './asked.ts';
+import { requestOf, requestFieldsOf, restrictionOf } from './request.ts';
 import type { CheckData } from './use-check.ts';
 
 const REQUEST_TIMEOUT_MS = 15_000;
@@ -67,7 +67,7 @@ export function AgainButton({ check }: { readonly check: CheckData }): JSX.Eleme
  * The request that repeats a check, as far as this browser knows its options, with the same probes or the same pair.
  */
 export function againOf(check: CheckData): Readonly<Record<string, unknown>> & { readonly type: string } {
-  const { locations: _locations, limit: _limit, ...asked } = requestFieldsOf(askedOf(check));
+  const { locations: _locations, limit: _limit, ...asked } = requestFieldsOf(requestOf(check));
   if (check.between !== undefined) {
     const { host: _host, probes: _probes, ...options } = asked;
     return { ...options, type: check.type, between: check.between };

@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import { Icon } from '../parts/icons.tsx';
 import { useService } from '../parts/router.tsx';
 import { againOf } from './AgainButton.tsx';
-import { askedOf, restrictionOf, sentBy } from './asked.ts';
+import { requestOf, restrictionOf, sentBy } from './request.ts';
 import { asBadge, asCurl, asEmbed, asMarkdown, type Rows } from './copies.ts';
 import type { CheckData } from './use-check.ts';
 
@@ -21,9 +21,9 @@ export function CopyBar(props: {
   const [copied, setCopied] = useState<readonly [string, boolean]>();
   const forms: readonly (readonly [string, string, () => string])[] = [
     ['Link', 'Copy the link to this check', () => `${publicUrl}/c/${check.testId}${location.search}`],
-    ['curl', 'Copy as curl', () => asCurl(check, publicUrl, requestOf(check))],
+    ['curl', 'Copy as curl', () => asCurl(check, publicUrl, repeatingBody(check))],
     ['JSON', 'Copy as JSON', () => JSON.stringify(check, null, 2)],
-    ['Markdown', 'Copy as Markdown', () => asMarkdown(check, summary, publicUrl, askedOf(check), rows())],
+    ['Markdown', 'Copy as Markdown', () => asMarkdown(check, summary, publicUrl, requestOf(check), rows())],
     ['Badge', 'Copy a badge with the verdict, as Markdown', () => asBadge(check.testId, publicUrl)],
     ['Embed', 'Copy an embed of the results, as HTML', () => asEmbed(check.testId, publicUrl)],
   ];
@@ -51,7 +51,7 @@ export function CopyBar(props: {
 }
 
 /** Body that repeats the check, if all of its request is known here. */
-function requestOf(check: CheckData): unknown {
+function repeatingBody(check: CheckData): unknown {
   return sentBy(check) ?? (restrictionOf(check) === undefined ? againOf(check) : undefined);
 }
 

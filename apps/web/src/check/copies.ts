@@ -1,6 +1,6 @@
 import type { Summary } from '@vantage/contract';
 
-import type { Asked } from './asked.ts';
+import type { RequestFields } from './request.ts';
 import { cellsOf } from './columns.ts';
 import { measurementsOf } from './measurements.ts';
 import { nameOfCheck } from './name.ts';
@@ -37,7 +37,7 @@ export function asMarkdown(
   check: CheckData,
   received: Summary | undefined,
   publicUrl: string,
-  asked: Asked = {},
+  asked: RequestFields = {},
   shown: Rows = Object.entries(check.results),
 ): string {
   const name = nameOfCheck(check.type, check.host, asked);

@@ -1,5 +1,5 @@
 import { labelOf } from '../format.ts';
-import type { Asked } from './asked.ts';
+import type { RequestFields } from './request.ts';
 
 /** The parts of a check's name. */
 export interface CheckName {
@@ -24,7 +24,7 @@ const NAMED: ReadonlySet<string> = new Set([
   'withheld',
 ]);
 
-export function nameOfCheck(type: string, host: string, asked: Asked): CheckName {
+export function nameOfCheck(type: string, host: string, asked: RequestFields): CheckName {
   const { port, recordType = type === 'dns' ? DEFAULT_RECORD_TYPE : undefined, options = {}, withheld = [] } = asked;
   const fields = Object.entries(asked).filter(([name]) => !NAMED.has(name) && name !== 'options');
   return {

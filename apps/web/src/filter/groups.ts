@@ -14,7 +14,7 @@ export interface Group {
   readonly failed: number;
 }
 
-export interface ShownGroup extends Group {
+export interface VisibleGroup extends Group {
   readonly shown: readonly Row[];
   /** Number of rows that stay hidden until the user expands the group. */
   readonly hidden: number;
@@ -73,7 +73,7 @@ export function limitGroups(
   open: ReadonlySet<string>,
   isComplete: (title: string) => boolean,
   most = Infinity,
-): readonly ShownGroup[] {
+): readonly VisibleGroup[] {
   const total = groups.reduce((sum, { rows }) => sum + rows.length, 0);
   let left = total <= FEW_ROWS ? total : ROWS_AT_FIRST;
   const ofGroup = total <= FEW_ROWS || groups.length === 1 ? left : ROWS_OF_GROUP;

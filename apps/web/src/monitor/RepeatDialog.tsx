@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import { askedOf, restrictionOf } from '../check/asked.ts';
+import { requestOf, restrictionOf } from '../check/request.ts';
 import { nameOfCheck } from '../check/name.ts';
 import type { CheckData } from '../check/use-check.ts';
 import { useRouter } from '../parts/router.tsx';
@@ -21,7 +21,7 @@ export function RepeatDialog({ check, onClose }: RepeatProps): JSX.Element {
   const [, setChanges] = useState(0);
   useEffect(() => dialog.current?.showModal(), []);
   useEffect(() => service.keys.onChange(() => setChanges((count) => count + 1)), [service]);
-  const { target } = nameOfCheck(check.type, check.host, askedOf(check));
+  const { target } = nameOfCheck(check.type, check.host, requestOf(check));
   const isKeyed = service.keys.key() !== undefined;
 
   const make = async (form: HTMLFormElement): Promise<void> => {
@@ -72,7 +72,7 @@ export function RepeatDialog({ check, onClose }: RepeatProps): JSX.Element {
 
 /** Text about the check that the monitor will run. */
 function Intro({ check }: { readonly check: CheckData }): JSX.Element {
-  const { kind, target, details } = nameOfCheck(check.type, check.host, askedOf(check));
+  const { kind, target, details } = nameOfCheck(check.type, check.host, requestOf(check));
   const restriction = restrictionOf(check);
   return (
     <>

@@ -1,6 +1,6 @@
 import { isFinalRefusal, ProblemError, type Client } from '@vantage/client';
 
-import { askedOf, requestFieldsOf, sentBy, type Asked } from '../check/asked.ts';
+import { requestOf, requestFieldsOf, sentBy, type RequestFields } from '../check/request.ts';
 import type { CheckData } from '../check/use-check.ts';
 import { faultText } from '../faults.ts';
 
@@ -74,7 +74,7 @@ function faultsOf(error: unknown): readonly RepeatFault[] {
  */
 function checkToRepeat(check: CheckData): Readonly<Record<string, unknown>> {
   const { type, host, results } = check;
-  const asked: Asked = { type, host, ...requestFieldsOf(askedOf(check)), probes: Object.keys(results) };
+  const asked: RequestFields = { type, host, ...requestFieldsOf(requestOf(check)), probes: Object.keys(results) };
   const { options, ...request } = sentBy(check) ?? asked;
   const { screenshot: _screenshot, ...kept } = (options ?? {}) as Readonly<Record<string, unknown>>;
   return Object.keys(kept).length === 0 ? request : { ...request, options: kept };

@@ -2,7 +2,7 @@ import type { Probes } from '@vantage/contract';
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 
-import { askedOf } from '../check/asked.ts';
+import { requestOf } from '../check/request.ts';
 import type { ConnectionProblem } from '../connection/connection-problem.ts';
 import { ProbeIndicators } from '../check/ProbeIndicators.tsx';
 import { ProbeTable } from '../table/ProbeTable.tsx';
@@ -77,7 +77,7 @@ function Shown(props: {
   const isCompleted = check.status === 'completed';
   const { summary, problem } = useSummary(client, check.testId, finished, isCompleted);
   const connectionProblem = props.connectionProblem ?? problem;
-  const asked = askedOf(check);
+  const asked = requestOf(check);
   const { kind, target, details } = nameOfCheck(check.type, check.host, asked);
   const { testId, type, host, createdAt } = check;
 

@@ -2,7 +2,7 @@ import type { Comparison } from '@vantage/contract';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 
-import { askedOf, sentBy } from '../check/asked.ts';
+import { requestOf, sentBy } from '../check/request.ts';
 import { headingClass, nameOfCheck } from '../check/name.ts';
 import type { CheckData } from '../check/use-check.ts';
 import { ConnectionNote } from '../connection/ConnectionNote.tsx';
@@ -83,7 +83,7 @@ const words: Readonly<Record<Comparison['result'], readonly [Tone, string]>> = {
 function Shown({ compared, note }: { readonly compared: Compared; readonly note: string }): JSX.Element {
   const { comparison, a, b } = compared;
   const [tone, word] = words[comparison.result];
-  const { kind, target } = nameOfCheck(a.type, a.host, askedOf(a));
+  const { kind, target } = nameOfCheck(a.type, a.host, requestOf(a));
   useEffect(() => {
     document.title = `Comparison of ${kind} ${target} · Vantage`;
   }, [kind, target]);

@@ -1,7 +1,7 @@
 import type { Summary } from '@vantage/contract';
 import type { JSX } from 'preact';
 
-import { askedOf } from '../check/asked.ts';
+import { requestOf } from '../check/request.ts';
 import { AgainButton } from '../check/AgainButton.tsx';
 import { CopyBar } from '../check/CopyBar.tsx';
 import { headingClass, nameOfCheck } from '../check/name.ts';
@@ -16,7 +16,7 @@ import { RepeatButton } from './RepeatButton.tsx';
 export function ResultHead(props: { readonly check: CheckData; readonly summary: Summary | undefined }): JSX.Element {
   const { check, summary } = props;
   const { createdAt, completedAt } = check;
-  const { kind, target, details } = nameOfCheck(check.type, check.host, askedOf(check));
+  const { kind, target, details } = nameOfCheck(check.type, check.host, requestOf(check));
   return (
     <div class="result-head">
       <h1 class={headingClass(target)}>

@@ -1,7 +1,7 @@
 import type { Probes } from '@vantage/contract';
 import type { JSX } from 'preact';
 
-import { requestFieldsOf, type Asked } from '../check/asked.ts';
+import { requestFieldsOf, type RequestFields } from '../check/request.ts';
 import type { CheckData } from '../check/use-check.ts';
 import { formOf } from '../form/forms.ts';
 import { queryOf, valuesOf } from '../form/values.ts';
@@ -15,7 +15,7 @@ const MOST = 100;
 export function NotAsked(props: {
   readonly check: CheckData;
   readonly probes: Probes;
-  readonly asked: Asked;
+  readonly asked: RequestFields;
 }): JSX.Element | null {
   const { check, probes, asked } = props;
   const others = Object.entries(probes).filter(

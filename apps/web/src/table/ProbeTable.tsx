@@ -5,11 +5,11 @@ import { useMemo, useState } from 'preact/hooks';
 
 import { plural } from '../format.ts';
 import { Icon } from '../parts/icons.tsx';
-import { askedOf } from '../check/asked.ts';
+import { requestOf } from '../check/request.ts';
 import { columnsOf, type Column } from '../check/columns.ts';
 import type { CheckData } from '../check/use-check.ts';
 import { Downloads } from '../filter/Downloads.tsx';
-import { groupRows, limitGroups, type ShownGroup } from '../filter/groups.ts';
+import { groupRows, limitGroups, type VisibleGroup } from '../filter/groups.ts';
 import { probeOf, type Row } from '../filter/rows.ts';
 import type { Grouping, Order } from '../filter/view-state.ts';
 import { Kept, useGrowing } from '../parts/use-growing.ts';
@@ -84,7 +84,7 @@ export function ProbeTable(props: ProbeTableProps): JSX.Element {
           Show all {rows.length} probes
         </button>
       ) : null}
-      <NotAsked check={check} probes={probes} asked={askedOf(check)} />
+      <NotAsked check={check} probes={probes} asked={requestOf(check)} />
     </section>
   );
 }
@@ -94,7 +94,7 @@ const probeColumn: Column = { key: 'probe', title: 'Probe', sortBy: () => undefi
 
 function GroupBody(
   props: Omit<ProbeTableProps, 'group'> & {
-    readonly group: ShownGroup;
+    readonly group: VisibleGroup;
     readonly columns: readonly Column[];
     readonly onComplete: () => void;
   },
@@ -128,7 +128,7 @@ function GroupBody(
 }
 
 function GroupHead(props: {
-  readonly group: ShownGroup;
+  readonly group: VisibleGroup;
   readonly columns: readonly Column[];
   readonly onComplete: () => void;
 }): JSX.Element {

@@ -6,7 +6,7 @@ import { Dotted } from '../parts/prose.tsx';
 import { Section } from '../parts/section.tsx';
 import { toneOf } from '../parts/status.ts';
 import { Badge } from '../parts/tone.tsx';
-import { answerKey, shownRecords, titleOf } from './dns-answer.ts';
+import { answerKey, visibleRecords, titleOf } from './dns-answer.ts';
 import { groupMembers } from './group.ts';
 import { notYet } from './not-yet.ts';
 import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
@@ -35,7 +35,7 @@ export function DnsView({ check, rows, nameOf, onChoose }: ViewProps): JSX.Eleme
               <Badge tone={toneOf(members[0]![1])}>{titleOf(members[0]![1])}</Badge>
               <span class="note">{plural(members.length, 'probe')}</span>
             </p>
-            <Records records={shownRecords(members[0]![1])} />
+            <Records records={visibleRecords(members[0]![1])} />
             {members[0]![1].truncated === true ? <p class="note">Not all records are shown.</p> : null}
             <p class="note">
               {fastest(members.map(([, result]) => result))}

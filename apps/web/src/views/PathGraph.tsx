@@ -27,7 +27,7 @@ export function PathGraph({ paths, host, between, onChoose }: PathGraphProps): J
   const shown = useMemo(() => withoutTails(paths), [paths]);
   const layout = useMemo(() => layOutPaths(shown), [shown]);
   const networks = useMemo(() => networksOf(paths), [paths]);
-  const [looked, lookAt] = useState<PathNode>();
+  const [highlighted, highlight] = useState<PathNode>();
   const count = useGrowing(Math.max(layout.nodes.size, shown.edges.length), PARTS_A_SHARE);
   const isNarrow = innerWidth < NARROW;
   const { side, rowHeight, columnWidth, width, height } = sizesOf(layout, isNarrow);
@@ -52,22 +52,22 @@ export function PathGraph({ paths, host, between, onChoose }: PathGraphProps): J
         aria-label="The paths as a graph; the rows of the probes below say the same hop by hop"
       >
         <svg
-          class={looked === undefined ? 'paths' : 'paths has-look'}
+          class={highlighted === undefined ? 'paths' : 'paths has-look'}
           width={width}
           height={height}
           viewBox={`0 0 ${width} ${height}`}
           aria-hidden="true"
         >
           {sharesOf(shown.edges, count).map((edges, index) => (
-            <Edges key={`edges ${index}`} edges={edges} drawing={drawing} looked={looked} />
+            <Edges key={`edges ${index}`} edges={edges} drawing={drawing} highlighted={highlighted} />
           ))}
           {sharesOf([...layout.nodes.values()], count).map((nodes, index) => (
             <Nodes
               key={`nodes ${index}`}
               nodes={nodes}
               drawing={drawing}
-              looked={looked}
-              lookAt={lookAt}
+              highlighted={highlighted}
+              highlight={highlight}
               onChoose={onChoose}
             />
           ))}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { answerKey, shownRecords, titleOf } from './dns-answer.ts';
+import { answerKey, visibleRecords, titleOf } from './dns-answer.ts';
 
 type Fields = Partial<Parameters<typeof titleOf>[0]>;
 
@@ -37,7 +37,7 @@ describe('an answer', () => {
   });
 
   it('shows the name servers of a referral', () => {
-    expect(shownRecords({ result, ...referred, authority: [com] })).toEqual([com]);
-    expect(shownRecords({ result, answerKind: 'nodata', authority: [com] })).toEqual([]);
+    expect(visibleRecords({ result, ...referred, authority: [com] })).toEqual([com]);
+    expect(visibleRecords({ result, answerKind: 'nodata', authority: [com] })).toEqual([]);
   });
 });

@@ -35,6 +35,6 @@ const kindWords: Readonly<Partial<Record<NonNullable<Dns['answerKind']>, string>
 };
 
 /** The records to show: those of the authority section for a referral, else the answers. */
-export function shownRecords({ answerKind, answers = [], authority = [] }: Dns): NonNullable<Dns['answers']> {
+export function visibleRecords({ answerKind, answers = [], authority = [] }: Dns): NonNullable<Dns['answers']> {
   return answerKind === 'referral' ? authority : answers;
 }

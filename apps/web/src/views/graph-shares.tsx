@@ -22,7 +22,7 @@ export interface Drawing {
 interface ShareProps {
   readonly drawing: Drawing;
   /** The node under the pointer, whose paths are highlighted. */
-  readonly looked: PathNode | undefined;
+  readonly highlighted: PathNode | undefined;
 }
 
 /**
@@ -30,7 +30,7 @@ interface ShareProps {
  * another batch is added.
  */
 export function Edges(props: ShareProps & { readonly edges: readonly Paths['edges'][number][] }): JSX.Element {
-  const { edges, drawing, looked } = props;
+  const { edges, drawing, highlighted } = props;
   return useMemo(
     () => (
       <g>
@@ -41,7 +41,7 @@ export function Edges(props: ShareProps & { readonly edges: readonly Paths['edge
           return (
             <path
               key={`${edge.from} ${edge.to}`}
-              class={`edge ${isLit(edge.probes, looked) ? '' : 'is-dim'} ${edge.inferred === true ? 'is-inferred' : ''} ${isLossy(edge) ? 'is-lossy' : ''}`}
+              class={`edge ${isLit(edge.probes, highlighted) ? '' : 'is-dim'} ${edge.inferred === true ? 'is-inferred' : ''} ${isLossy(edge) ? 'is-lossy' : ''}`}
               d={`M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`}
               stroke-width={1.5 + Math.min(6, Math.sqrt(edge.probes.length) - 1) * 1.5}
             >
@@ -55,19 +55,19 @@ export function Edges(props: ShareProps & { readonly edges: readonly Paths['edge
         })}
       </g>
     ),
-    [drawing, looked, edges.length],
+    [drawing, highlighted, edges.length],
   );
 }
 
 interface NodesProps extends ShareProps {
   readonly nodes: readonly PlacedNode[];
-  readonly lookAt: (node: PathNode | undefined) => void;
+  readonly highlight: (node: PathNode | undefined) => void;
   readonly onChoose: (probe: string) => void;
 }
 
 /** A batch of the graph’s nodes, memoised like `Edges`. */
 export function Nodes(props: NodesProps): JSX.Element {
-  const { nodes, drawing, looked, lookAt, onChoose } = props;
+  const { nodes, drawing, highlighted, highlight, onChoose } = props;
   return useMemo(
     () => (
       <g>
@@ -77,10 +77,10 @@ export function Nodes(props: NodesProps): JSX.Element {
           return (
             <g
               key={node.id}
-              class={`node ${node.kind} ${isLit(node.probes, looked) ? '' : 'is-dim'} net-${drawing.colours.get(node.asn ?? '') ?? NETWORK_COLOURS}`}
+              class={`node ${node.kind} ${isLit(node.probes, highlighted) ? '' : 'is-dim'} net-${drawing.colours.get(node.asn ?? '') ?? NETWORK_COLOURS}`}
               transform={`translate(${x} ${y})`}
-              onPointerEnter={() => lookAt(node)}
-              onPointerLeave={() => lookAt(undefined)}
+              onPointerEnter={() => highlight(node)}
+              onPointerLeave={() => highlight(undefined)}
               onClick={() => {
                 if (node.probes.length === 1) onChoose(node.probes[0]!);
               }}
@@ -95,12 +95,12 @@ export function Nodes(props: NodesProps): JSX.Element {
         })}
       </g>
     ),
-    [drawing, looked, nodes.length],
+    [drawing, highlighted, nodes.length],
   );
 }
 
-function isLit(probes: readonly string[], looked: PathNode | undefined): boolean {
-  return looked === undefined || probes.some((probe) => looked.probes.includes(probe));
+function isLit(probes: readonly string[], highlighted: PathNode | undefined): boolean {
+  return highlighted === undefined || probes.some((probe) => highlighted.probes.includes(probe));
 }
 
 /**

@@ -1,4 +1,4 @@
-import { askedOf } from '../check/asked.ts';
+import { requestOf } from '../check/request.ts';
 import type { CheckData, Result } from '../check/use-check.ts';
 
 const REDIRECTS: ReadonlySet<unknown> = new Set([301, 302, 303, 307, 308]);
@@ -9,7 +9,7 @@ const REDIRECTS: ReadonlySet<unknown> = new Set([301, 302, 303, 307, 308]);
  * @param result of the probe that took it
  */
 export function screenshotNotes(check: CheckData, { statusCode, location }: Result): readonly string[] {
-  const { options, withheld = [] } = askedOf(check);
+  const { options, withheld = [] } = requestOf(check);
   const { method = 'GET', headers = {} } = (options ?? {}) as { readonly method?: string; readonly headers?: object };
   const hasHeaders = withheld.includes('headers') || Object.keys(headers).length > 0;
   const differences = [

@@ -10,7 +10,7 @@ import { unreadableException } from './proxy/no-proxy.ts';
 import type { Session } from './session.ts';
 
 /** Interval at which changes of the status are sent. */
-const LOOK_AT_STATUS_EVERY_MS = 2_000;
+const STATUS_POLL_INTERVAL_MS = 2_000;
 /** Interval at which the clock of Redis is read. */
 const READ_CLOCK_EVERY_MS = 60_000;
 /** Time for the reports of interrupted jobs and the last results to reach the gateway. */
@@ -71,7 +71,7 @@ class GatewayAgent implements AgentLoop {
     const connections = { gateway: link.watched };
     runner.watch?.({ connections, rttMs: clock.rttMs, running, capacity: this.options.concurrency });
     this.timers.push(
-      setInterval(() => this.sendStatus(link.session(), false), LOOK_AT_STATUS_EVERY_MS),
+      setInterval(() => this.sendStatus(link.session(), false), STATUS_POLL_INTERVAL_MS),
       setInterval(() => void clock.read().catch(() => undefined), READ_CLOCK_EVERY_MS),
     );
     link.start();

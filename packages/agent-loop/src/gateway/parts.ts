@@ -164,8 +164,8 @@ function trackResults(results: Results): {
     outlet: {
       partial: results.partial,
       final: (check, data, deadlineAt) => track(check, results.final(check, data, deadlineAt)),
-      screenshot: (check, picture, deadlineAt) =>
-        track(screenshotJobId(check), results.screenshot(check, picture, deadlineAt)),
+      screenshot: (check, screenshot, deadlineAt) =>
+        track(screenshotJobId(check), results.screenshot(check, screenshot, deadlineAt)),
     },
     of: async (jobId) => {
       await underWay.get(jobId);

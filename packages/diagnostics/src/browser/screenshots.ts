@@ -3,7 +3,7 @@ import type { Admit, Failure } from '@vantage/contract';
 import { errorText } from './error-text.ts';
 import { browserFailed, busy, noBrowser, tooSlow } from './failures.ts';
 import { createIsolation, type Isolation, type IsolationOptions } from './isolation/isolation.ts';
-import { takePicture, type Picture, type PictureOptions } from './picture.ts';
+import { takeScreenshot, type Capture, type ScreenshotOptions } from './take-screenshot.ts';
 import { defaultProxyLimits, type ChargeBytes, type ProxyLimits } from './proxy/proxy-ledger.ts';
 import { prerequisiteFault } from './process/prerequisites.ts';
 import { removeOrphans, thisProcess } from './process/temp-folder.ts';
@@ -66,7 +66,7 @@ export interface Screenshots {
    *
    * @throws TypeError if the URL is no http(s) URL
    */
-  readonly capture: (request: CaptureRequest) => Promise<Picture>;
+  readonly capture: (request: CaptureRequest) => Promise<Capture>;
   /** Runs the self-test. Null if screenshots may be offered, else the reason as text. */
   readonly selfTest: (signal: AbortSignal) => Promise<string | null>;
   readonly status: () => ScreenshotsStatus;
@@ -98,14 +98,14 @@ class BrowserScreenshots implements Screenshots {
     this.queue = turns(options.concurrency ?? 1, MAY_WAIT);
   }
 
-  readonly capture = async ({ timeoutMs = TIMEOUT_MS, waitMs, ...request }: CaptureRequest): Promise<Picture> => {
+  readonly capture = async ({ timeoutMs = TIMEOUT_MS, waitMs, ...request }: CaptureRequest): Promise<Capture> => {
     const { executablePath, log } = this.options;
     const url = webUrl(request.url);
-    const picture = await this.inTurn<Picture>(
+    const screenshot = await this.inTurn<Capture>(
       request.signal,
       async (signal) => {
         if (executablePath === undefined) return none(noBrowser());
-        return takePicture({ ...request, url, signal, timeoutMs }, this.pictureOptions(executablePath)).catch(ourFault);
+        return takeScreenshot({ ...request, url, signal, timeoutMs }, this.optionsFor(executablePath)).catch(ourFault);
       },
       (reason) => {
         const isOver = request.signal.aborted || this.closing.signal.aborted;
@@ -113,11 +113,11 @@ class BrowserScreenshots implements Screenshots {
       },
       waitMs,
     );
-    if (picture.failure === null) this.counts.taken += 1;
-    else if (picture.failure.source === 'probe') this.counts.failed += 1;
+    if (screenshot.failure === null) this.counts.taken += 1;
+    else if (screenshot.failure.source === 'probe') this.counts.failed += 1;
     else this.counts.noPage += 1;
-    if (picture.failure?.source === 'probe') log?.('no screenshot', { reason: picture.failure.message });
-    return picture;
+    if (screenshot.failure?.source === 'probe') log?.('no screenshot', { reason: screenshot.failure.message });
+    return screenshot;
   };
 
   readonly selfTest = async (signal: AbortSignal): Promise<string | null> => {
@@ -128,7 +128,7 @@ class BrowserScreenshots implements Screenshots {
     this.lastSelfTest ??= await this.inTurn<string | null>(
       signal,
       (ending) =>
-        this.isolation.test(() => this.pictureOptions(executablePath!), ending).catch((error) => errorText(error)),
+        this.isolation.test(() => this.optionsFor(executablePath!), ending).catch((error) => errorText(error)),
       () => 'The self-test did not get its turn.',
     );
     if (this.lastSelfTest !== null) log?.('no screenshots here', { reason: this.lastSelfTest });
@@ -164,7 +164,7 @@ class BrowserScreenshots implements Screenshots {
     return running.finally(() => this.underWay.delete(running));
   }
 
-  private pictureOptions(path: string): PictureOptions {
+  private optionsFor(path: string): ScreenshotOptions {
     const { options } = this;
     return {
       executablePath: path,
@@ -191,10 +191,10 @@ function webUrl(text: string): URL {
   return url;
 }
 
-function none(failure: Failure): Picture {
+function none(failure: Failure): Capture {
   return { png: null, failure };
 }
 
-function ourFault(error: unknown): Picture {
+function ourFault(error: unknown): Capture {
   return none(browserFailed(`The browser could not be run: ${errorText(error)}`));
 }

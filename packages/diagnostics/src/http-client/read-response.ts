@@ -13,7 +13,7 @@ const READ_AHEAD_BYTES = 64 * 1024;
 /** The receive window is limited to this share of the bytes still allowed, since the kernel may buffer more. */
 const WINDOW_SHARE = 0.875;
 /** Interval of checks for empty TLS records; everything else is checked on arrival. */
-const LOOK_AT_RECEIVED_EVERY_MS = 50;
+const RECEIVED_POLL_INTERVAL_MS = 50;
 /** Limit of interim (1xx) responses. */
 const MAX_INTERIM = 16;
 
@@ -73,7 +73,7 @@ class Reception {
     this.onHead = onHead;
     this.resolve = resolve;
     this.givenBytes = receivedBytes();
-    this.watch = setInterval(() => this.lookAtReceived(), LOOK_AT_RECEIVED_EVERY_MS);
+    this.watch = setInterval(() => this.readReceived(), RECEIVED_POLL_INTERVAL_MS);
   }
 
   start(send: (sink: AnswerSink) => Sending): void {
@@ -86,7 +86,7 @@ class Reception {
   private readonly sink: AnswerSink = {
     received: (bytes) => {
       this.givenBytes += bytes;
-      if (!this.isSettled) this.lookAtReceived();
+      if (!this.isSettled) this.readReceived();
     },
     firstByte: () => void (this.firstByteMs ??= this.since()),
     interim: () => {
@@ -124,12 +124,12 @@ class Reception {
     this.bodyLeft = this.bounds.bodyCapOf(head);
     this.reader = readBody(headerOf(head, 'content-encoding'), this.bodyLeft, this.bounds.onBody);
     this.maxReceivedBytes = mostReceived(this.bodyLeft);
-    this.lookAtReceived();
+    this.readReceived();
     this.sending.allowBody(this.bodyLeft);
     this.onHead({ head, headMs, firstByteMs: this.firstByteMs ?? headMs });
   }
 
-  private lookAtReceived(): void {
+  private readReceived(): void {
     const unread = this.receivedBytes();
     if (this.givenBytes <= this.maxReceivedBytes && unread <= this.maxReceivedBytes + READ_AHEAD_BYTES) {
       const left = WINDOW_SHARE * Math.max(0, this.maxReceivedBytes - unread);

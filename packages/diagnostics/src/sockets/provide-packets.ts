@@ -67,7 +67,7 @@ export async function unlessAborted<T>(waited: Promise<T>, signal: AbortSignal):
 }
 
 /** Determines which addresses of hops and ICMP senders appear in results. */
-export interface ShownAddresses {
+export interface AddressPrivacy {
   /** True if the operator allows private addresses of hops and ICMP senders in results. */
   readonly showPrivateAddresses: boolean;
   /** True for a special-purpose address that the operator does not allow as a target. */
@@ -78,10 +78,10 @@ export interface ShownAddresses {
  * The public form of a hop's or ICMP sender's address: null if it is private, is not the target's, and the operator
  * hides private addresses.
  */
-export function shownAddress(
+export function publicIp(
   address: string,
   target: Target,
-  { showPrivateAddresses, isPrivateAddress }: ShownAddresses,
+  { showPrivateAddresses, isPrivateAddress }: AddressPrivacy,
 ): string | null {
   const isHidden = !showPrivateAddresses && address !== target.address && isPrivateAddress(address);
   return isHidden ? null : address;

@@ -11,7 +11,7 @@ import {
   chromiumOpinion,
   curlVersion,
   secondOpinions,
-  type Asked,
+  type DigQuery,
   type ChromiumOpinion,
   type SecondOpinions,
 } from '../../test/second-opinions.ts';
@@ -167,7 +167,7 @@ async function expectCheck(server: CorpusServer, port: number, version: string):
 }
 
 /** @param version the only one that the server speaks */
-async function expectScan(asked: Asked, name: string, outcome: Outcome, version: '1.2' | '1.3'): Promise<void> {
+async function expectScan(asked: DigQuery, name: string, outcome: Outcome, version: '1.2' | '1.3'): Promise<void> {
   if (scanner === undefined) return;
   const seen = scanOf(outcome);
   const said = sslscanDifferences[name]?.said ?? {};

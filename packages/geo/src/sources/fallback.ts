@@ -74,7 +74,7 @@ async function warmFileCache(): Promise<void> {
 }
 
 function factsOf(lookUp: Lookup, address: Address): Facts | null {
-  const found = look(lookUp, address.text);
+  const found = tryLookup(lookUp, address.text);
   if (found === null) return null;
   return {
     ...NO_NETWORK,
@@ -89,7 +89,7 @@ function factsOf(lookUp: Lookup, address: Address): Facts | null {
 
 const NO_NETWORK = { asn: null, asName: null, isp: null, org: null };
 
-function look(lookUp: Lookup, text: string): ReturnType<Lookup> {
+function tryLookup(lookUp: Lookup, text: string): ReturnType<Lookup> {
   try {
     return lookUp(text);
   } catch {

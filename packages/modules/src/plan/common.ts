@@ -8,7 +8,11 @@ interface FamilyOptions {
 }
 
 /** The required address family; undefined if either is allowed. */
-export function familyOf(options: FamilyOptions | undefined, path: string, refusals: Refusals): Family | undefined {
+export function requiredFamily(
+  options: FamilyOptions | undefined,
+  path: string,
+  refusals: Refusals,
+): Family | undefined {
   const { preferred_ip_protocol: preferred = '', ip_protocol_fallback: fallback = true } = options ?? {};
   if (!['', 'ip4', 'ip6'].includes(preferred)) {
     refusals.refuse(options!, path, 'preferred_ip_protocol', `"${preferred}" is none of ip4 and ip6`);

@@ -3,7 +3,7 @@ import { checkTypes } from '@vantage/diagnostics/contract';
 
 import { regexpFault } from '../file/kinds.ts';
 import type { RawDns } from '../file/shape.ts';
-import { familyOf, refuseSourceAddress, tlsReasons } from './common.ts';
+import { requiredFamily, refuseSourceAddress, tlsReasons } from './common.ts';
 import type { DnsModule, RecordRules, RecordSection } from './module.ts';
 import { refuseSet, type Refusals } from './refusals.ts';
 
@@ -20,7 +20,7 @@ export function planDns(raw: RawDns | undefined, refusals: Refusals): Omit<DnsMo
   for (const { message } of ruleErrors(checkTypes.dns, params)) {
     refusals.refuse(owner, 'dns', 'query_type', message);
   }
-  const family = familyOf(raw, 'dns', refusals);
+  const family = requiredFamily(raw, 'dns', refusals);
   if (family !== undefined) {
     const reason = 'the family of a DNS server cannot be forced: give its address as the target';
     refusals.refuse(owner, 'dns', 'ip_protocol_fallback', reason);

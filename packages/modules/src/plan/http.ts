@@ -2,7 +2,7 @@ import { MAX_BODY_EXPRESSIONS, MAX_EXPRESSION_LENGTH } from '@vantage/contract';
 import { codings, MAX_REQUEST_BODY_BYTES } from '@vantage/diagnostics/contract';
 
 import type { RawHttp } from '../file/shape.ts';
-import { familyOf } from './common.ts';
+import { requiredFamily } from './common.ts';
 import { planHeaders } from './http-headers.ts';
 import type { BodyRule, Coding, HeaderRule, HttpModule } from './module.ts';
 import { refuseSet, type Refusals } from './refusals.ts';
@@ -24,7 +24,7 @@ export function planHttp(
   refuseSet(refusals, raw, 'http', reasons);
   return {
     prober: 'http',
-    family: familyOf(raw, 'http', refusals),
+    family: requiredFamily(raw, 'http', refusals),
     method: methodOf(raw, refusals),
     ...planHeaders(raw, refusals),
     body: bodyOf(raw, refusals),

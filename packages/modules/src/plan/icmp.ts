@@ -1,5 +1,5 @@
 import type { RawIcmp } from '../file/shape.ts';
-import { familyOf, refuseSourceAddress } from './common.ts';
+import { requiredFamily, refuseSourceAddress } from './common.ts';
 import type { IcmpModule } from './module.ts';
 import type { Refusals } from './refusals.ts';
 
@@ -20,7 +20,7 @@ export function planIcmp(
   }
   return {
     prober: 'icmp',
-    family: familyOf(raw, 'icmp', refusals),
+    family: requiredFamily(raw, 'icmp', refusals),
     payloadBytes: payloadBytes === 0 ? DEFAULT_PAYLOAD_BYTES : payloadBytes,
     ttl: ttl === 0 ? undefined : ttl,
   };

@@ -2,7 +2,7 @@ import { MAX_EXPRESSION_LENGTH } from '@vantage/contract';
 import { MAX_DIALOGUE_STEPS, MAX_SEND_LENGTH } from '@vantage/diagnostics/contract';
 
 import type { RawTcp } from '../file/shape.ts';
-import { familyOf, refuseSourceAddress } from './common.ts';
+import { requiredFamily, refuseSourceAddress } from './common.ts';
 import type { TcpModule } from './module.ts';
 import type { Refusals } from './refusals.ts';
 import { planTls } from './tls.ts';
@@ -29,7 +29,7 @@ export function planTcp(raw: RawTcp | undefined, refusals: Refusals): Planned {
   });
   return {
     prober: 'tcp',
-    family: familyOf(raw, 'tcp', refusals),
+    family: requiredFamily(raw, 'tcp', refusals),
     dialogue: tls || steps.length > 0 ? { tls, steps } : undefined,
     tlsOptions: planTls(raw?.tls_config, 'tcp.tls_config', refusals),
   };

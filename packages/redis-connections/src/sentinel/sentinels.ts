@@ -31,10 +31,10 @@ export async function askSentinels(connection: Redis): Promise<MastershipOf> {
   const asked = sentinels ?? [];
   const replies = await Promise.all(asked.map((sentinel) => askSentinel(connection, sentinel, name)));
   const answers = replies.filter((answer) => answer !== undefined);
-  return (server) => judge(answers, asked.length, server);
+  return (server) => evaluate(answers, asked.length, server);
 }
 
-function judge(answers: readonly Answer[], asked: number, server: string | undefined): Mastership {
+function evaluate(answers: readonly Answer[], asked: number, server: string | undefined): Mastership {
   if (server === undefined || answers.length === 0) return 'unknown';
   const [own, others] = [answers.filter(names), answers.filter((answer) => !names(answer))];
   if (others.length > 0 && latest(others) >= latest(own)) return 'replaced';

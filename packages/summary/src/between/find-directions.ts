@@ -123,7 +123,7 @@ function hopsText({ least, most }: NonNullable<Direction['length']>): string {
 
 /** Limits of the comparison, as sentences for the finding. */
 function reservation(there: Direction, back: Direction): string {
-  const flows = Math.min(...[there, back].map(({ trace }) => trace.ways.length + trace.branching.length));
+  const flows = Math.min(...[there, back].map(({ trace }) => trace.routes.length + trace.branching.length));
   const balancers =
     flows > 1 ? '' : ' One flow was traced each way: a load balancer may send another over the other way.';
   return ` Routers are compared by network and by the links between them, since each answers with another address to either side.${balancers}`;

@@ -5,7 +5,7 @@ import { probeResultsOf } from '../probe-result.ts';
 import { compareProbe, type ProbeDraft } from './compare-probe.ts';
 import { differentValue, overFamily, uncertainly } from './difference.ts';
 import { evidenceIn, isMeasured } from './evidence.ts';
-import { askedDifferences } from './fields/asked.ts';
+import { requestDifferences } from './fields/request.ts';
 import { isSameHost } from './fields/host.ts';
 import { everyMeasurement, rotationDoubts, serverDoubts } from './rotation.ts';
 import { sentenceOf } from './sentence.ts';
@@ -54,7 +54,7 @@ export function compareChecks(a: ComparedCheck, b: ComparedCheck): Comparison {
     ...(isSameHost(a.check.host, b.check.host)
       ? []
       : differentValue({ subject: 'request', name: 'host', label: 'host' }, a.check.host, b.check.host)),
-    ...askedDifferences(type, a.check.request, b.check.request),
+    ...requestDifferences(type, a.check.request, b.check.request),
     ...verdictDifferences(sides, isExplained),
   ];
   const differences = sharedDifferences(ofCheck, drafts);

@@ -2,7 +2,7 @@ import type { Difference, DifferenceSubject } from '@vantage/contract';
 
 import type { Sample } from '../chance.ts';
 import { byText } from '../probe-result.ts';
-import { ms, shown } from '../words.ts';
+import { ms, safeText } from '../words.ts';
 import type { TimeChange } from './noise.ts';
 
 const [MOST_VALUES, MOST_LENGTH] = [64, 256];
@@ -21,7 +21,7 @@ interface Named {
 /** A difference of one value; none if the values are equal or one of them is unknown. */
 export function differentValue(named: Named, a: Value, b: Value): readonly Difference[] {
   if (a === b || a === undefined || b === undefined) return [];
-  const [textOfA, textOfB] = [a, b].map((value) => (value === null ? 'none' : shown(String(value), 160)));
+  const [textOfA, textOfB] = [a, b].map((value) => (value === null ? 'none' : safeText(String(value), 160)));
   return [
     {
       subject: named.subject,
@@ -131,10 +131,10 @@ function some(values: readonly string[]): string {
   const named = values
     .toSorted(byText)
     .slice(0, NAMED)
-    .map((value) => shown(value, 80));
+    .map((value) => safeText(value, 80));
   return [...named, ...(values.length > NAMED ? [`${values.length - NAMED} more`] : [])].join(', ');
 }
 
 function valuesOf(values: readonly string[]): string[] {
-  return values.slice(0, MOST_VALUES).map((value) => shown(value, MOST_LENGTH));
+  return values.slice(0, MOST_VALUES).map((value) => safeText(value, MOST_LENGTH));
 }

@@ -2,7 +2,7 @@ import type { AnswerKind } from '@vantage/diagnostics/contract';
 
 import { classifiedAnswer, isDelegated } from '../dns-answer.ts';
 import type { ProbeResult, SparseResultOf } from '../probe-result.ts';
-import { shown, unique } from '../words.ts';
+import { safeText, unique } from '../words.ts';
 
 /** Clause with what the answers say about the name. */
 export function resolved(host: string, type: string, up: readonly ProbeResult<SparseResultOf<'dns'>>[]): string {
@@ -18,6 +18,6 @@ export function resolved(host: string, type: string, up: readonly ProbeResult<Sp
     return `${host} has no records of type ${type}, by an answer without the SOA that proves it, as seen`;
   }
   if (alias === undefined) return `${host} exists, without records of type ${type}, as seen`;
-  const end = aliases.length === 1 ? `of ${shown(alias, 120)}, which` : 'of names that';
+  const end = aliases.length === 1 ? `of ${safeText(alias, 120)}, which` : 'of names that';
   return `${host} is an alias ${end} ${aliases.length === 1 ? 'has' : 'have'} no records of type ${type}, as seen`;
 }

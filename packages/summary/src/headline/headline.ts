@@ -8,7 +8,7 @@ import type { Partition } from '../partition.ts';
 import type { ProbeResult } from '../probe-result.ts';
 import { reasonsOf } from '../reasons.ts';
 import { countOf, fromAll, fromAny, naming } from '../words.ts';
-import { hostOf } from './asked.ts';
+import { hostOf } from './request.ts';
 import { confirmingResults, ofEchoAlone } from './confirming.ts';
 import { partlyRedirected } from './http.ts';
 import { limitationOf } from './limitation.ts';

@@ -2,7 +2,7 @@ import type { Check } from '@vantage/contract';
 
 import { ofType, type ProbeResult, type SparseResultOf } from '../probe-result.ts';
 import { redirectedTo } from '../redirected.ts';
-import { listed, naming, shown, unique } from '../words.ts';
+import { listed, naming, safeText, unique } from '../words.ts';
 
 type HttpResult = ProbeResult<SparseResultOf<'http'>>;
 
@@ -35,7 +35,7 @@ export function partlyRedirected({ type }: Check, up: readonly ProbeResult[]): s
 }
 
 function placesOf(led: readonly HttpResult[]): readonly string[] {
-  return unique(led.map(({ result }) => shown(redirectedTo(result)!.origin, 120)));
+  return unique(led.map(({ result }) => safeText(redirectedTo(result)!.origin, 120)));
 }
 
 /** True if redirects that were followed led to an answer of another host; a leading `www.` makes no difference. */

@@ -1,6 +1,6 @@
 import { isCutOff } from '../cut-off.ts';
 import { ofType, type ProbeResult, type SparseResultOf } from '../probe-result.ts';
-import { asText, countryName, listed, shown, unique } from '../words.ts';
+import { asText, countryName, listed, safeText, unique } from '../words.ts';
 
 /** Address (unless it is the host itself), network and place; only the addresses if several were looked up. */
 export function lookedUpText(host: string, up: readonly ProbeResult[]): string {
@@ -8,15 +8,15 @@ export function lookedUpText(host: string, up: readonly ProbeResult[]): string {
   const addresses = unique(results.flatMap(({ ip }) => ip ?? []));
   const first: SparseResultOf<'info'> = results[0] ?? {};
   const part = partOfAddresses(addresses, up);
-  if (addresses.length !== 1) return `${listed(addresses.map((address) => shown(address)))}${part}`;
+  if (addresses.length !== 1) return `${listed(addresses.map((address) => safeText(address)))}${part}`;
   const { asn, asName, city, countryCode } = first;
   const place = [city, typeof countryCode === 'string' ? countryName(countryCode) : null].filter(
     (part) => typeof part === 'string',
   );
-  const facts = [asText(asn, asName), ...place.map((part) => shown(part, 60))].filter((part) => part !== undefined);
+  const facts = [asText(asn, asName), ...place.map((part) => safeText(part, 60))].filter((part) => part !== undefined);
   if (addresses[0] === host && facts.length === 0) return 'in no network or place that the geo data has';
   const isNews = addresses[0] !== host;
-  return [...(isNews ? [`${shown(addresses[0]!)}${part}`] : []), ...facts].join(', ');
+  return [...(isNews ? [`${safeText(addresses[0]!)}${part}`] : []), ...facts].join(', ');
 }
 
 /** ` (one of its 2 addresses)`, if the name has addresses that were not looked up. */

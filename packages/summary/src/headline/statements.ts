@@ -4,7 +4,7 @@ import { measuredHost, overFamily } from '../measured-host.ts';
 import { payloadText } from '../payload-text.ts';
 import { ofType, type ProbeResult, type SparseResultOf } from '../probe-result.ts';
 import { isWithoutFamily } from '../resolution.ts';
-import { portOf, recordTypeOf } from './asked.ts';
+import { portOf, recordTypeOf } from './request.ts';
 import { confirmingResults } from './confirming.ts';
 import { resolved } from './dns.ts';
 import { redirectionOf, statusOf } from './http.ts';

@@ -5,7 +5,7 @@ import { firstByteOf } from '../first-byte.ts';
 import { median } from '../geography.ts';
 import { timedOf } from '../latency.ts';
 import { ofType, type ProbeResult, type SparseResultOf } from '../probe-result.ts';
-import { SYN_AGAIN_MS } from '../shown-rtt.ts';
+import { SYN_AGAIN_MS } from '../round-trip.ts';
 import { ms } from '../words.ts';
 
 /** The time that an `up` target took, and the first warning without a clause, if there is one. */

@@ -4,7 +4,7 @@ import { isMade } from '../dns-answer.ts';
 import type { Partition } from '../partition.ts';
 import type { ProbeResult } from '../probe-result.ts';
 import { reasonsOf } from '../reasons.ts';
-import { hostOf, portOf, recordTypeOf } from './asked.ts';
+import { hostOf, portOf, recordTypeOf } from './request.ts';
 
 /** Why it is not known whether the target answers. */
 export function unknownOf(check: Check, probeResults: readonly ProbeResult[], partition: Partition): string {

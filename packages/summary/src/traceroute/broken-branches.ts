@@ -1,16 +1,16 @@
 import { buildFinding, type FindingDraft } from '../finding.ts';
 import { groupBy } from '../probe-result.ts';
 import { listed, naming, unique } from '../words.ts';
-import { brokenWaysOf, type BrokenWay } from './multipath/broken-ways.ts';
+import { brokenPathsOf, type BrokenPath } from './multipath/broken-paths.ts';
 import { HIDDEN_ROUTER, meaningOf } from './refusals.ts';
-import type { WayNode } from './multipath/ways.ts';
+import type { MultipathNode } from './multipath/nodes.ts';
 import { stepText, type Trace } from './trace.ts';
 
 /** Findings of searches for all paths: broken paths behind a balancer, one finding per balancer. */
 export function findBrokenBranches(traces: readonly Trace[]): readonly FindingDraft[] {
   const broken = traces
     .filter(({ isFinal, isReached }) => isFinal && isReached)
-    .flatMap((trace) => brokenWaysOf(trace.branching, trace.fullTtl).map((way) => ({ trace, way })));
+    .flatMap((trace) => brokenPathsOf(trace.branching, trace.fullTtl).map((way) => ({ trace, way })));
   return [...Map.groupBy(broken, ({ way }) => way.fork.id).values()].map((own) => {
     const probeResults = groupBy([...new Set(own.map(({ trace }) => trace.probeResult))], () => 'all')[0]![1];
     const [{ trace, way }] = own as [(typeof own)[number]];
@@ -25,7 +25,7 @@ export function findBrokenBranches(traces: readonly Trace[]): readonly FindingDr
 
 interface Found {
   readonly trace: Trace;
-  readonly way: BrokenWay;
+  readonly way: BrokenPath;
 }
 
 function refusalTexts(own: readonly Found[]): readonly string[] {
@@ -55,14 +55,15 @@ function waysText(own: readonly Found[]): { readonly subject: string; readonly v
   const isHidden = ways.some(({ ip }) => ip === null) && new Set(own.map(({ trace }) => trace)).size > 1;
   if (isHidden || ways.some(({ kind }) => kind === 'silent'))
     return { subject: 'At least one of the ways', verb: 'is' };
-  const count = (nodes: readonly WayNode[]): number => unique(nodes.map(({ ip, index }) => ip ?? String(index))).length;
+  const count = (nodes: readonly MultipathNode[]): number =>
+    unique(nodes.map(({ ip, index }) => ip ?? String(index))).length;
   const [broken, all] = [count(own.map(({ way }) => way.first)), count(ways)];
   return broken === 1
     ? { subject: `One of the ${all} ways found`, verb: 'is' }
     : { subject: `${broken} of the ${all} ways found`, verb: 'are' };
 }
 
-function nodeText({ ip, hop, private: isPrivate }: WayNode, { steps }: Trace): string {
+function nodeText({ ip, hop, private: isPrivate }: MultipathNode, { steps }: Trace): string {
   const router = steps.flatMap(({ routers }) => routers).find((one) => one.ip === ip);
   const bare = ip === null ? [] : [{ ip, hostname: null, asn: null, asName: null, rttMin: null }];
   return stepText({ hop, routers: router === undefined ? bare : [router], isPrivate });

@@ -1,9 +1,9 @@
 import type { CanonicalPath } from '@vantage/contract';
 
-import { shown, unique } from '../words.ts';
+import { safeText, unique } from '../words.ts';
 import { presentSteps } from './rounds/path-change.ts';
 import { hashOf } from './steps/hash.ts';
-import { isSilent, onTheWay, type Step, type Trace } from './trace.ts';
+import { isSilent, withoutEarlierRefuser, type Step, type Trace } from './trace.ts';
 
 /**
  * The hops of a path as sets of addresses, up to the last hop that answered, or to the last node of a search that found
@@ -11,11 +11,13 @@ import { isSilent, onTheWay, type Step, type Trace } from './trace.ts';
  * order of answers.
  */
 export function canonicalPath(trace: Trace): CanonicalPath {
-  const steps = presentSteps(trace).map((step, ...others) => (isAtHop(trace, step) ? step : onTheWay(step, ...others)));
+  const steps = presentSteps(trace).map((step, ...others) =>
+    isAtHop(trace, step) ? step : withoutEarlierRefuser(step, ...others),
+  );
   const last = Math.min(steps[steps.findLastIndex((step) => !isSilent(step))]?.hop ?? 0, lastOfCircle(trace));
   const hops = Array.from({ length: last }, (_, index) => {
     const own = steps.filter(({ hop }) => hop === index + 1);
-    return [...unique(own.flatMap(({ routers }) => routers.map(({ ip }) => shown(ip, 45))))];
+    return [...unique(own.flatMap(({ routers }) => routers.map(({ ip }) => safeText(ip, 45))))];
   });
   return { hash: hashOf(JSON.stringify(hops)), hops };
 }
@@ -31,8 +33,10 @@ function lastOfCircle({ branching, probeResult }: Trace): number {
 }
 
 /** True if the sender of a hop's ICMP error is at this hop of some flow. */
-function isAtHop({ ways }: Trace, { hop, icmp }: Step): boolean {
+function isAtHop({ routes }: Trace, { hop, icmp }: Step): boolean {
   const from = icmp?.from;
   if (from === undefined || from === null) return false;
-  return ways.some(({ steps }) => steps.some((step) => step.hop === hop && step.routers.some(({ ip }) => ip === from)));
+  return routes.some(({ steps }) =>
+    steps.some((step) => step.hop === hop && step.routers.some(({ ip }) => ip === from)),
+  );
 }

@@ -1,4 +1,4 @@
-import { isOfCloud, type WayLink, type WayNode } from './multipath/ways.ts';
+import { isOfCloud, type MultipathLink, type MultipathNode } from './multipath/nodes.ts';
 import { targetHopsOf } from './rounds/path-change.ts';
 import { isSilent, isTargetAlone, targetIndex, type Step, type Trace } from './trace.ts';
 
@@ -43,12 +43,12 @@ function withoutRefused(step: Step): Step {
 }
 
 function countedOnWays(trace: Trace): readonly Step[] {
-  const { steps, ways } = trace;
+  const { steps, routes } = trace;
   const last = targetIndex(trace);
-  const reaching = ways.filter((way) => way.isReached);
+  const reaching = routes.filter((route) => route.isReached);
   if (reaching.length === 0) return steps;
   return steps.map((step, index) => {
-    const all = reaching.flatMap((way) => way.steps[index] ?? []);
+    const all = reaching.flatMap((route) => route.steps[index] ?? []);
     // A silent router does not imply loss for the other routers of its hop.
     const answering = all.filter((one) => !isSilent(one));
     const own = index === last || answering.length === 0 ? all : answering;
@@ -61,11 +61,12 @@ function countedOnWays(trace: Trace): readonly Step[] {
  * Counts the packets of each hop by its links, except those to silent routers. All hops keep their counts if a balancer
  * behind the first hop may choose per packet: lost packets belong to no link there.
  */
-function countedOnLinks(steps: readonly Step[], nodes: readonly WayNode[]): readonly Step[] {
+function countedOnLinks(steps: readonly Step[], nodes: readonly MultipathNode[]): readonly Step[] {
   if (nodes.some((node) => node.hop > 1 && isOfCloud(node))) return steps;
   return steps.map((step) => {
     const links = nodes.flatMap(({ hop, kind, before }) => (hop === step.hop && kind !== 'silent' ? before : []));
-    const sum = (count: (link: WayLink) => number): number => links.reduce((total, link) => total + count(link), 0);
+    const sum = (count: (link: MultipathLink) => number): number =>
+      links.reduce((total, link) => total + count(link), 0);
     const sent = sum((link) => link.sent);
     return links.length === 0 ? step : { ...step, sent, lost: Math.max(0, sent - sum(({ received }) => received)) };
   });

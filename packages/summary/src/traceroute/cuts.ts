@@ -1,6 +1,6 @@
 import { buildFinding, type FindingDraft } from '../finding.ts';
 import { answersSome } from '../answers-some.ts';
-import { endsOnWay } from '../ends-on-way.ts';
+import { endsBeforeTarget } from '../ends-before-target.ts';
 import { answersEchoAlone } from '../partition.ts';
 import { listed, naming } from '../words.ts';
 import { endReason, grouped, lastAnswer, probeResults } from './end-reason.ts';
@@ -35,7 +35,7 @@ export function cuts(traces: readonly Trace[]): readonly FindingDraft[] {
   const others = rest.filter((trace) => !byEcho.includes(trace) && !byChoice.includes(trace));
   const sameTarget = ({ target }: Trace): readonly TraceResult[] =>
     probeResults(traces.filter((trace) => trace.target === target));
-  const ended = byEcho.filter((trace) => endsOnWay(trace.probeResult.result, sameTarget(trace)));
+  const ended = byEcho.filter((trace) => endsBeforeTarget(trace.probeResult.result, sameTarget(trace)));
   const unclear = byEcho.filter((trace) => !ended.includes(trace));
   const isShared = (trace: Trace): boolean => answersSome(sameTarget(trace));
   return [

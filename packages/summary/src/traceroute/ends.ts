@@ -2,21 +2,21 @@ import type { LookUpPlace } from '@vantage/contract';
 
 import { buildFinding, type FindingDraft } from '../finding.ts';
 import type { ProbeResult } from '../probe-result.ts';
-import { asText, listed, naming, shown, unique } from '../words.ts';
+import { asText, listed, naming, safeText, unique } from '../words.ts';
 import { findBrokenBranches } from './broken-branches.ts';
 import { cuts, unheard } from './cuts.ts';
 import { circleOf, endReason, grouped, probeResults } from './end-reason.ts';
-import { deadWays, findDeadWays } from './flows/dead-ways.ts';
+import { deadFlows, findDeadFlows } from './flows/dead-flows.ts';
 import { findHeaders } from './headers/find-headers.ts';
 import { findMtus } from './mtu/find-mtus.ts';
 import { circleOfRounds, findCirclesOfRounds } from './rounds/circle.ts';
 import { findOutages, outageOf } from './rounds/outage.ts';
 import { findPauses } from './rounds/pause.ts';
 import { findPathChanges } from './rounds/path-change.ts';
-import { brokenWaysOf } from './multipath/broken-ways.ts';
+import { brokenPathsOf } from './multipath/broken-paths.ts';
 import { findCirclingFlows } from './flows/circling-flows.ts';
 import { findCutFlows } from './flows/cut-flows.ts';
-import type { WayNode } from './multipath/ways.ts';
+import type { MultipathNode } from './multipath/nodes.ts';
 import { findRefusals, type PathRefusal } from './refusals.ts';
 import { findOtherAddress } from './headers/other-address.ts';
 import { findResets } from './resets.ts';
@@ -54,7 +54,7 @@ export function findEnds(
     ),
     ...unheard(silent.filter(isUnproved)),
     ...cuts(traces),
-    ...findDeadWays(traces),
+    ...findDeadFlows(traces),
     ...findCutFlows(traces),
     ...findCirclingFlows(traces),
     ...findBrokenBranches(traces),
@@ -69,9 +69,9 @@ export function findEnds(
 /** True if the router that refused packets ends one of several paths, which the finding `flows_stop` reports. */
 function endsWayOf({ trace, ip, answered }: PathRefusal): boolean {
   if (!trace.isReached) return false;
-  const refusals = deadWays(trace).flatMap(({ refusal }) => refusal ?? []);
-  const isRefused = ({ kind }: WayNode): boolean => kind === 'refused';
-  const told = brokenWaysOf(trace.branching, trace.fullTtl).filter(({ last }) => isRefused(last));
+  const refusals = deadFlows(trace).flatMap(({ refusal }) => refusal ?? []);
+  const isRefused = ({ kind }: MultipathNode): boolean => kind === 'refused';
+  const told = brokenPathsOf(trace.branching, trace.fullTtl).filter(({ last }) => isRefused(last));
   if (ip !== null) return refusals.some(({ from }) => from === ip) || told.some(({ last }) => last.ip === ip);
   // A withheld address does not identify the router: `flows_stop` must report all refusing routers with such an
   // address, or this error must have ended a dead path.
@@ -85,7 +85,7 @@ function loops(traces: readonly Trace[]): readonly FindingDraft[] {
   return grouped(looping, (trace) => unique(circleOf(trace).map(placeOrPosition)).join(' ')).map((own) => {
     const circle = circleOf(own[0]!);
     if (circle.length === 1) return oneForAll(own, circle[0]!);
-    const all = circle.map(({ hop, routers: [router] }) => (router === undefined ? `hop ${hop}` : shown(router.ip)));
+    const all = circle.map(({ hop, routers: [router] }) => (router === undefined ? `hop ${hop}` : safeText(router.ip)));
     const routers = [...new Set(all)];
     const networks = unique(circle.flatMap(({ routers: [router] }) => asText(router?.asn, router?.asName) ?? []));
     const where = networks.length === 0 ? '' : `, in ${listed(networks, 3)}`;
@@ -97,7 +97,7 @@ function loops(traces: readonly Trace[]): readonly FindingDraft[] {
 /** Finding: a single router answers for all hops, which proves no routing loop. */
 function oneForAll(own: readonly Trace[], { hop, routers: [router] }: Step): FindingDraft {
   const network = asText(router?.asn, router?.asName);
-  const name = router === undefined ? '' : `, ${shown(router.ip)}${network === undefined ? '' : ` in ${network}`},`;
+  const name = router === undefined ? '' : `, ${safeText(router.ip)}${network === undefined ? '' : ` in ${network}`},`;
   const text = `One router${name} answers the packets of ${naming(probeResults(own))} from hop ${hop} on as if the TTL of all ended there: they come back to it again and again, or something before it sets their TTL.`;
   const brief = `one router answers for every hop from ${hop} on`;
   return buildFinding('routing_loop', 'critical', probeResults(own), text, brief);

@@ -2,15 +2,15 @@ import type { PathEnd, Paths } from '@vantage/contract';
 
 import { byText } from '../probe-result.ts';
 import { canonicalPath } from './canonical.ts';
-import { deadWays } from './flows/dead-ways.ts';
+import { deadFlows } from './flows/dead-flows.ts';
 import { unsureLinks } from './flows/unsure-links.ts';
 import { circleOf, endReason } from './end-reason.ts';
 import { addEdge, addNode, edgesFrom, finished, type Draft, type Edges } from './drafts.ts';
 import { branchesOf, least, reachedFrom } from './multipath/branches.ts';
-import { brokenWaysOf } from './multipath/broken-ways.ts';
-import { nodeIds, type NodeIds } from './multipath/ways.ts';
-import { isSilent, targetIndex, type Router, type Step, type Trace, type Way } from './trace.ts';
-import { shown } from '../words.ts';
+import { brokenPathsOf } from './multipath/broken-paths.ts';
+import { nodeIds, type NodeIds } from './multipath/nodes.ts';
+import { isSilent, targetIndex, type Router, type Step, type Trace, type Route } from './trace.ts';
+import { safeText } from '../words.ts';
 
 /** A hop of one path with the ids of its nodes, that of the router with the most answers first. */
 interface Place {
@@ -34,15 +34,15 @@ export function mergePaths(first: readonly Trace[], others: readonly Trace[] = [
     const { probe } = trace.probeResult;
     const own = nodeIds(probe, trace.target);
     addNode(nodes, { ...blank(own.start), kind: 'probe' }, probe, 0, null);
-    const dead = deadWays(trace);
+    const dead = deadFlows(trace);
     const isUnsure = unsureLinks(trace);
     addBranches(nodes, edges, trace, targets);
-    for (const way of trace.branching.length > 0 ? [] : trace.ways) {
+    for (const route of trace.branching.length > 0 ? [] : trace.routes) {
       const hasTail =
         trace.isFinal &&
-        !isRefused(way) &&
-        (trace.isReached ? dead.includes(way) && way.refusal === null : !way.isReached);
-      const places = placesOf(way.steps, own, hasTail);
+        !isRefused(route) &&
+        (trace.isReached ? dead.includes(route) && route.refusal === null : !route.isReached);
+      const places = placesOf(route.steps, own, hasTail);
       for (const { step, ids } of places) {
         for (const [index, id] of ids.entries()) {
           const router = step.routers[index];
@@ -55,10 +55,10 @@ export function mergePaths(first: readonly Trace[], others: readonly Trace[] = [
         addEdges(edges, before?.ids ?? [own.start], ids, probe, isInferred);
       }
     }
-    const brokenEnds = brokenWaysOf(trace.branching, trace.fullTtl).map(({ last: { id, kind } }) => {
+    const brokenEnds = brokenPathsOf(trace.branching, trace.fullTtl).map(({ last: { id, kind } }) => {
       return { node: id, reason: kind === 'refused' ? ('refused' as const) : ('silent' as const) };
     });
-    for (const end of [endOf(trace, own), ...dead.map((way) => deadEndOf(way, own)), ...brokenEnds]) {
+    for (const end of [endOf(trace, own), ...dead.map((route) => deadEndOf(route, own)), ...brokenEnds]) {
       // Results are untrusted: the end may be at a hop that no flow has.
       const node = nodes.has(end.node) ? end.node : own.start;
       const key = `${end.reason} ${node}`;
@@ -154,9 +154,9 @@ function nodeOf(id: string, step: Step, router: Router | undefined, targets: Rea
 }
 
 function named(id: string, { ip, hostname, asn, asName }: Router, targets: ReadonlySet<string>): Draft['node'] {
-  const text = (name: string | null): string | null => (name === null ? null : shown(name, 256));
+  const text = (name: string | null): string | null => (name === null ? null : safeText(name, 256));
   const kind = targets.has(ip) ? 'target' : 'router';
-  return { id, kind, ip: shown(ip, 45), hostname: text(hostname), asn, asName: text(asName) };
+  return { id, kind, ip: safeText(ip, 45), hostname: text(hostname), asn, asName: text(asName) };
 }
 
 /** Node at which a probe's path ends. */
@@ -169,15 +169,15 @@ function endOf(trace: Trace, own: NodeIds): Omit<PathEnd, 'probes'> {
   const index =
     reason === 'loop' ? trace.steps.findIndex(({ hop }) => hop === entry?.hop) : answeredOf(trace.steps).length - 1;
   if (trace.branching.length > 0) return { node: lastId(trace, trace.steps[index], own) ?? own.start, reason };
-  const way = trace.ways.toSorted((a, b) => answeredOf(b.steps).length - answeredOf(a.steps).length)[0];
-  const known = answeredOf(way?.steps ?? []);
+  const route = trace.routes.toSorted((a, b) => answeredOf(b.steps).length - answeredOf(a.steps).length)[0];
+  const known = answeredOf(route?.steps ?? []);
   // A router that refused the packets of a later hop is not at that hop.
   const last = Math.min(index, known.length - 1);
   return { node: last < 0 ? own.start : idsOf(known, last, own)[0]!, reason };
 }
 
 /** True if a router of this path refused the packets to the hop after the last answer: then no silent hop follows. */
-function isRefused({ steps, isReached }: Way): boolean {
+function isRefused({ steps, isReached }: Route): boolean {
   const known = answeredOf(steps);
   const from = steps[known.length]?.icmp?.from;
   return (
@@ -194,7 +194,7 @@ function lastId({ branching }: Trace, step: Step | undefined, { addressId }: Nod
   return branching.find(({ hop, kind }) => hop === step?.hop && kind !== 'silent')?.id;
 }
 
-function deadEndOf({ steps, refusal }: Way, own: NodeIds): Omit<PathEnd, 'probes'> {
+function deadEndOf({ steps, refusal }: Route, own: NodeIds): Omit<PathEnd, 'probes'> {
   const known = answeredOf(steps);
   return { node: idsOf(known, known.length - 1, own)[0]!, reason: refusal === null ? 'silent' : 'refused' };
 }

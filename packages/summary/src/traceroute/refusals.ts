@@ -2,10 +2,10 @@ import { buildFinding, type FindingDraft } from '../finding.ts';
 import { byText } from '../probe-result.ts';
 import { isTooLarge } from '../partition.ts';
 import { thresholds } from '../thresholds.ts';
-import { countOf, listed, naming, shown, unique } from '../words.ts';
+import { countOf, listed, naming, safeText, unique } from '../words.ts';
 import { echoText, endText } from './refused-alone.ts';
 import { joinedPlaces } from './steps/places.ts';
-import { isSilent, placeKey, stepText, targetIndex, type Icmp, type Step, type Trace, type Way } from './trace.ts';
+import { isSilent, placeKey, stepText, targetIndex, type Icmp, type Step, type Trace, type Route } from './trace.ts';
 
 /** Annotations of `traceroute` for ICMP errors. */
 const marks: ReadonlyMap<string, string> = new Map([
@@ -56,7 +56,7 @@ export function sentBy(trace: Trace, { from, mark }: Icmp, answered: Step | unde
   const isOfTarget = ip !== undefined && ip !== null && ip === trace.target;
   const step = ip === undefined || ip === null ? (from === undefined ? answered : undefined) : stands;
   const place = step === answered && step !== undefined ? refuserText(trace.steps, step) : step && stepText(step);
-  const where = place ?? (ip ? shown(ip) : HIDDEN_ROUTER);
+  const where = place ?? (ip ? safeText(ip) : HIDDEN_ROUTER);
   return { trace, mark, step, ip: ip ?? null, where, isOfTarget, answered };
 }
 
@@ -90,7 +90,7 @@ export function findRefusals(
 export function meaningOf(mark: string): string {
   // `!F-1400` has the MTU of the next link.
   const [kind = mark] = mark.split('-');
-  return `${marks.get(kind) ?? 'the packets go no further'} (${shown(mark, 16)})`;
+  return `${marks.get(kind) ?? 'the packets go no further'} (${safeText(mark, 16)})`;
 }
 
 function isEndedByRefusal({ isReached, probeResult, stopReason }: Trace): boolean {
@@ -120,9 +120,9 @@ function lateStart({ probeResult: { result }, fullTtl }: Trace): string | undefi
  * True if the router forwarded other packets: it alone answered at a hop of a flow that reached the target, or the
  * search found a path through it to the target.
  */
-function isPassed({ trace: { ways, branching }, ip }: PathRefusal): boolean {
+function isPassed({ trace: { routes, branching }, ip }: PathRefusal): boolean {
   if (ip === null) return false;
-  const alive = ways.filter(({ isReached }) => isReached).flatMap(({ steps }) => steps);
+  const alive = routes.filter(({ isReached }) => isReached).flatMap(({ steps }) => steps);
   return (
     alive.some(({ routers }) => routers.length === 1 && routers[0]!.ip === ip) ||
     branching.some((node) => node.ip === ip && node.reaches)
@@ -147,18 +147,18 @@ function isBeforeTarget({ trace, answered }: PathRefusal): boolean {
 }
 
 /** Flows that did not reach the target because this router refused their packets; none if no other flow reached it. */
-function endedBy({ trace, ip, answered }: PathRefusal): readonly Way[] {
+function endedBy({ trace, ip, answered }: PathRefusal): readonly Route[] {
   if (!trace.isReached) return [];
-  const isIts = ({ refusal }: Way): boolean =>
+  const isIts = ({ refusal }: Route): boolean =>
     refusal !== null && (ip === null ? refusal === answered?.icmp : refusal.from === ip);
-  return trace.ways.filter((way) => !way.isReached && isIts(way));
+  return trace.routes.filter((route) => !route.isReached && isIts(route));
 }
 
 /** `5 of 16 flows of fra-1`, for each trace with such flows; empty without any. */
 function flowsText(own: readonly PathRefusal[]): string {
-  const shares = [...Map.groupBy(own, ({ trace }) => trace)].flatMap(([{ ways, probeResult }, ofTrace]) => {
+  const shares = [...Map.groupBy(own, ({ trace }) => trace)].flatMap(([{ routes, probeResult }, ofTrace]) => {
     const ended = new Set(ofTrace.flatMap(endedBy)).size;
-    return ended === 0 ? [] : [`${ended} of ${countOf(ways.length, 'flow')} of ${probeResult.probe}`];
+    return ended === 0 ? [] : [`${ended} of ${countOf(routes.length, 'flow')} of ${probeResult.probe}`];
   });
   return shares.length === 0 ? '' : listed(shares, 3);
 }
@@ -190,7 +190,7 @@ function told(refusals: readonly PathRefusal[], isPassing: boolean): readonly Fi
         ? ` ${refused} of ${countOf(sum('sent'), 'packet')} of ${naming(probeResults)} to the target`
         : `${some} packets of ${naming(probeResults)}`);
     const text = `${sender} said that ${meaningOf(mark)} to${packets}: ${listed(places, 3)}.${rest}${isPassing ? '' : echoText(own.map(({ trace }) => trace))}`;
-    const brief = isPassing ? `${where} refuses some packets (${shown(mark, 16)})` : endText(own[0]!.trace, where);
+    const brief = isPassing ? `${where} refuses some packets (${safeText(mark, 16)})` : endText(own[0]!.trace, where);
     const isLoss =
       Math.max(refused, ofFlows === undefined ? 0 : errorsIn(own)) >= thresholds.lostPackets || late.length > 0;
     const isInfo = isPassing ? !isLoss : probeResults.every(({ result }) => isTooLarge(result));

@@ -1,6 +1,6 @@
 import type { LookUpPlace } from '@vantage/contract';
 
-import { isUnique } from '../ends-on-way.ts';
+import { isUnique } from '../ends-before-target.ts';
 import { buildFinding, type FindingDraft } from '../finding.ts';
 import { listed, naming } from '../words.ts';
 import { grouped, lastAnswer, probeResults } from './end-reason.ts';
@@ -10,7 +10,7 @@ import { placeKey, stepText, type Step, type Trace } from './trace.ts';
 
 /** Routers on paths that reach the target. */
 export function routersPassed(traces: readonly Trace[]): ReadonlySet<string> {
-  const alive = traces.flatMap(({ ways }) => ways.filter(({ isReached }) => isReached));
+  const alive = traces.flatMap(({ routes }) => routes.filter(({ isReached }) => isReached));
   const ofFlows = alive.flatMap(({ steps }) => steps.flatMap(({ routers }) => routers.map(({ ip }) => ip)));
   const ofSearches = traces.flatMap(({ branching }) =>
     branching.flatMap(({ ip, reaches }) => (reaches ? (ip ?? []) : [])),

@@ -1,7 +1,7 @@
 import type { ProbeResult, SparseResultOf } from '../probe-result.ts';
-import { asText, shown } from '../words.ts';
+import { asText, safeText } from '../words.ts';
 import { least, routersOf, type Router } from './steps/routers.ts';
-import { nodeIds, waysOf, type WayNode } from './multipath/ways.ts';
+import { nodeIds, multipathNodesOf, type MultipathNode } from './multipath/nodes.ts';
 
 export type { Router } from './steps/routers.ts';
 
@@ -32,7 +32,7 @@ export interface Step {
 export type Icmp = NonNullable<Hop['icmp']>;
 
 /** The path of one flow. */
-export interface Way {
+export interface Route {
   readonly steps: readonly Step[];
   /** True if the target answered any of its packets. */
   readonly isReached: boolean;
@@ -52,11 +52,11 @@ export interface Trace {
   readonly stopReason: string | null | undefined;
   readonly fullTtl: SparseResultOf<'traceroute'>['fullTtl'];
   /** One per flow; a single one with all routers if the result does not separate flows. */
-  readonly ways: readonly Way[];
+  readonly routes: readonly Route[];
   /** Nodes of a search for all paths; empty without one. With a search, `ways` has the first flow only. */
-  readonly branching: readonly WayNode[];
+  readonly branching: readonly MultipathNode[];
   /** For each flow of a search for all paths its nodes from the first hop on, null if unknown. */
-  readonly searched: readonly (readonly (WayNode | null)[])[];
+  readonly searched: readonly (readonly (MultipathNode | null)[])[];
 }
 
 /** Paths of all probes that report hops. */
@@ -68,14 +68,14 @@ export function tracesOf(probeResults: readonly TraceResult[]): readonly Trace[]
     const steps = sorted.map(stepOf);
     const isFinal = probeResult.outcome !== 'pending';
     const isReached = reached === true;
-    const ways =
+    const routes =
       flows.length === 0
         ? [{ steps, isReached, isEnded: false, refusal: null }]
-        : flows.map((flow) => wayOf(flow, sorted, steps));
+        : flows.map((flow) => routeOf(flow, sorted, steps));
     const target = resolvedIp ?? null;
-    const branching = multipath === undefined ? [] : waysOf(multipath, nodeIds(probeResult.probe, target));
+    const branching = multipath === undefined ? [] : multipathNodesOf(multipath, nodeIds(probeResult.probe, target));
     const searched = (multipath?.paths ?? []).map((path) => path.map((index) => branching[index ?? -1] ?? null));
-    return [{ probeResult, steps, target, isReached, isFinal, stopReason, fullTtl, ways, branching, searched }];
+    return [{ probeResult, steps, target, isReached, isFinal, stopReason, fullTtl, routes, branching, searched }];
   });
 }
 
@@ -105,16 +105,16 @@ type FlowPath = NonNullable<SparseResultOf<'traceroute'>['flows']>[number];
 const ended: ReadonlySet<string> = new Set(['gap_limit', 'unreachable']);
 
 /** The path of one flow, from its answers and from `all`, the steps of all flows together, one per hop. */
-function wayOf({ reached, stopReason, hops: answers }: FlowPath, hops: readonly Hop[], all: readonly Step[]): Way {
+function routeOf({ reached, stopReason, hops: answers }: FlowPath, hops: readonly Hop[], all: readonly Step[]): Route {
   const steps = all
     .map((step, index) => ({ ...step, ...seenBy(answers[step.hop - 1] ?? [], hops[index]!, step.routers) }))
-    .map(onTheWay);
+    .map(withoutEarlierRefuser);
   const isEnded = !reached && ended.has(stopReason);
   return { steps, isReached: reached, isEnded, refusal: stopReason === 'unreachable' ? refusalAtEnd(steps) : null };
 }
 
 /** Removes a router that refused a packet before this hop: it belongs to another hop. */
-export function onTheWay(step: Step, index: number, steps: readonly Step[]): Step {
+export function withoutEarlierRefuser(step: Step, index: number, steps: readonly Step[]): Step {
   const from = step.icmp?.from;
   if (from === undefined || from === null) return step;
   const standsBefore = steps.slice(0, index).some(({ routers }) => routers.some(({ ip }) => ip === from));
@@ -190,7 +190,7 @@ export function stepText({ hop, routers, isPrivate }: Pick<Step, 'hop' | 'router
   const [router] = routers;
   if (router === undefined) return `hop ${hop}${isPrivate ? ' (a private address)' : ''}`;
   const network = asText(router.asn, router.asName);
-  return `hop ${hop}, ${shown(router.ip)}${network === undefined ? '' : ` in ${network}`}`;
+  return `hop ${hop}, ${safeText(router.ip)}${network === undefined ? '' : ` in ${network}`}`;
 }
 
 /** Key that identifies one location on several paths: network, else router, else position. */

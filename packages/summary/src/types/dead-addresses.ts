@@ -3,7 +3,7 @@ import { phraseOf } from '../phrases.ts';
 import type { ProbeResult, SparseResultOf } from '../probe-result.ts';
 import { redirectedHost } from '../redirected.ts';
 import { thresholds } from '../thresholds.ts';
-import { listed, naming, shown, unique } from '../words.ts';
+import { listed, naming, safeText, unique } from '../words.ts';
 
 type HttpResult = ProbeResult<SparseResultOf<'http'>>;
 
@@ -80,7 +80,7 @@ function withDead(hit: readonly HttpResult[], addresses: readonly string[]): rea
 
 function deadText(own: readonly HttpResult[], addresses: readonly string[]): string {
   const dead = own.flatMap((one) => deadOf(one).filter(({ address }) => addresses.includes(address)));
-  return listed(unique(dead.map(({ address, error }) => `${shown(address)} (${phraseOf(error)})`)));
+  return listed(unique(dead.map(({ address, error }) => `${safeText(address)} (${phraseOf(error)})`)));
 }
 
 function namesOf(own: readonly HttpResult[]): string {

@@ -1,7 +1,7 @@
 import { buildFinding, type FindingDraft } from '../finding.ts';
 import type { ProbeResult, SparseResultOf } from '../probe-result.ts';
 import { reasonsOf } from '../reasons.ts';
-import { listed, naming, shown, tally, unique } from '../words.ts';
+import { listed, naming, safeText, tally, unique } from '../words.ts';
 
 type HttpResult = ProbeResult<SparseResultOf<'http'>>;
 
@@ -38,7 +38,7 @@ export function findRedirects(probeResults: readonly HttpResult[]): readonly Fin
   const elsewhere = elsewhereOf(probeResults);
   if (elsewhere.length > 0) {
     const hosts = unique(elsewhere.map(({ result }) => placeOf(result)!.host));
-    const text = `Redirects lead ${naming(elsewhere)} to another host: ${listed(hosts.map((host) => shown(host)))}.`;
+    const text = `Redirects lead ${naming(elsewhere)} to another host: ${listed(hosts.map((host) => safeText(host)))}.`;
     all.push(buildFinding('http_redirects_elsewhere', 'info', elsewhere, text));
   }
   all.push(...unencrypted(probeResults), ...differing(probeResults));
@@ -56,7 +56,7 @@ function differing(probeResults: readonly HttpResult[]): readonly FindingDraft[]
     return `${url.protocol}//${url.host}${url.pathname}`;
   };
   if (new Set(redirected.map(nameOf)).size < 2) return [];
-  const seen = tally(redirected, (probeResult) => shown(nameOf(probeResult), 160));
+  const seen = tally(redirected, (probeResult) => safeText(nameOf(probeResult), 160));
   return [buildFinding('http_redirects_differ', 'info', redirected, `Redirects lead to different places: ${seen}.`)];
 }
 
@@ -89,7 +89,7 @@ function unencrypted(probeResults: readonly HttpResult[]): readonly FindingDraft
   const hit = probeResults.filter(({ result }) => placesOf(result).length > 0);
   if (hit.length === 0) return [];
   const places = unique(hit.flatMap(({ result }) => placesOf(result)));
-  const text = `Redirects lead ${naming(hit)} from https to ${listed(places.map((place) => shown(place, 120)))}, which is not encrypted.`;
+  const text = `Redirects lead ${naming(hit)} from https to ${listed(places.map((place) => safeText(place, 120)))}, which is not encrypted.`;
   return [buildFinding('http_redirects_unencrypted', 'warning', hit, text)];
 }
 

@@ -4,7 +4,7 @@ import { buildFinding, severityByShare, type FindingDraft } from '../finding.ts'
 import { firstByteOf } from '../first-byte.ts';
 import type { ProbeResult, SparseResultOf } from '../probe-result.ts';
 import { thresholds } from '../thresholds.ts';
-import { listed, ms, shown, unique } from '../words.ts';
+import { listed, ms, safeText, unique } from '../words.ts';
 
 type HttpResult = ProbeResult<SparseResultOf<'http'>>;
 type Timings = NonNullable<SparseResultOf<'http'>['timings']>;
@@ -87,7 +87,9 @@ function slowestOf(probeResult: HttpResult, { phase, limitOf }: Rule): readonly 
     if (slowMs <= limitMs) return [];
     const host = URL.parse(url ?? '')?.host;
     const earlyMs = phaseMs <= limitMs ? phaseMs : undefined;
-    return [{ probeResult, slowMs, earlyMs, host: isRedirected && host !== undefined ? shown(host, 120) : undefined }];
+    return [
+      { probeResult, slowMs, earlyMs, host: isRedirected && host !== undefined ? safeText(host, 120) : undefined },
+    ];
   });
   return slow.toSorted((a, b) => b.slowMs - a.slowMs).slice(0, 1);
 }

@@ -2,7 +2,7 @@ import type { IcmpNotice } from '@vantage/diagnostics/contract';
 
 import { buildFinding, type FindingDraft } from '../finding.ts';
 import { groupBy, type ProbeResult, type SparseResultOf } from '../probe-result.ts';
-import { naming, shown } from '../words.ts';
+import { naming, safeText } from '../words.ts';
 
 type IcmpResult = ProbeResult<SparseResultOf<'ping'> | SparseResultOf<'tcp'> | SparseResultOf<'udp'>>;
 
@@ -30,10 +30,10 @@ function senderOf(icmp: IcmpNotice, target: string): string {
   if (icmp.own === true) return 'from the probe itself';
   if (icmp.private === true) return 'from a private address';
   if (icmp.from === null) return 'from a sender that the probe could not see';
-  if (icmp.from !== target) return `from ${shown(icmp.from)}, which is not the measured address`;
+  if (icmp.from !== target) return `from ${safeText(icmp.from)}, which is not the measured address`;
   return isOfForwarder(icmp, target)
-    ? `from the target’s own address (${shown(icmp.from)}), as from a load balancer or NAT in front of a server that is away`
-    : `from the target itself (${shown(icmp.from)})`;
+    ? `from the target’s own address (${safeText(icmp.from)}), as from a load balancer or NAT in front of a server that is away`
+    : `from the target itself (${safeText(icmp.from)})`;
 }
 
 /** True for an error of devices that forward: no network, host or route. A host does not send it of itself. */

@@ -1,6 +1,6 @@
 import { buildFinding, type FindingDraft } from '../finding.ts';
 import { groupBy, type ProbeResult, type SparseResultOf } from '../probe-result.ts';
-import { naming, shown, tally } from '../words.ts';
+import { naming, safeText, tally } from '../words.ts';
 
 type InfoResult = ProbeResult<SparseResultOf<'info'>>;
 
@@ -17,7 +17,7 @@ function unverified(probeResults: readonly InfoResult[]): readonly FindingDraft[
       'reverse_name_unverified',
       'info',
       own,
-      `The reverse name ${shown(name)} does not lead back to the address (seen by ${naming(own)}).`,
+      `The reverse name ${safeText(name)} does not lead back to the address (seen by ${naming(own)}).`,
     ),
   );
 }
@@ -28,13 +28,13 @@ function differing(probeResults: readonly InfoResult[]): readonly FindingDraft[]
     // Names are compared without case (RFC 4343).
     const nameOf = ({ result }: InfoResult): string => result.hostname!.toLowerCase();
     if (new Set(own.map(nameOf)).size < 2) return [];
-    const seen = tally(own, (probeResult) => shown(nameOf(probeResult)));
+    const seen = tally(own, (probeResult) => safeText(nameOf(probeResult)));
     return [
       buildFinding(
         'reverse_name_differs',
         'info',
         own,
-        `The reverse name of ${shown(ip)} is not the same for all probes: ${seen}. An address may have several, of which each probe shows one.`,
+        `The reverse name of ${safeText(ip)} is not the same for all probes: ${seen}. An address may have several, of which each probe shows one.`,
       ),
     ];
   });

@@ -1,6 +1,6 @@
 import { buildFinding, type FindingDraft } from '../finding.ts';
 import { groupBy, type ProbeResult, type SparseResultOf } from '../probe-result.ts';
-import { listed, shown, unique } from '../words.ts';
+import { listed, safeText, unique } from '../words.ts';
 
 type PingResult = ProbeResult<SparseResultOf<'ping'>>;
 
@@ -51,7 +51,7 @@ export function findOddReplies(answered: readonly PingResult[]): readonly Findin
   const strangers = odd.flatMap(({ result }) => strangersOf(result));
   if (strangers.length > 0) {
     seen.push(
-      `${strangers.length} from ${listed(unique(strangers).map((address) => shown(address)))}, not from the measured address`,
+      `${strangers.length} from ${listed(unique(strangers).map((address) => safeText(address)))}, not from the measured address`,
     );
   }
   const text = `Replies were not as they should be at ${listed(odd.map(({ probe }) => probe))}: ${listed(seen)}.`;

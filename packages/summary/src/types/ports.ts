@@ -3,7 +3,7 @@ import type { Failure, FailureCode, SummaryGroup } from '@vantage/contract';
 import { buildFinding, type FindingDraft } from '../finding.ts';
 import { groupsOf } from '../groups.ts';
 import { byText, type ProbeResult, type SparseResultOf } from '../probe-result.ts';
-import { SYN_AGAIN_MS } from '../shown-rtt.ts';
+import { SYN_AGAIN_MS } from '../round-trip.ts';
 import { hasDoubtfulSilence, hasDoubtfulTimes } from '../stalled.ts';
 import { thresholds } from '../thresholds.ts';
 import { listed, naming, tally } from '../words.ts';

@@ -4,7 +4,7 @@ import { networkInterfaces } from 'node:os';
 import { describe, expect, it } from '@jest/globals';
 
 import { createOwnAddresses, discoverOwnAddresses } from './own-addresses.ts';
-import { compileOwnNetwork, judgeOwn } from './own-network.ts';
+import { compileOwnNetwork, evaluateOwn } from './own-network.ts';
 import { parseAddress } from '../addresses/address.ts';
 
 describe('the addresses of this machine', () => {
@@ -26,7 +26,7 @@ describe('the addresses of this machine', () => {
     const listed = [...own.addresses, ...own.gateways, ...own.resolvers];
 
     expect(listed).toEqual(expect.arrayContaining(['127.0.0.1', '203.0.113.1', '198.51.100.53']));
-    expect(listed.filter((text) => judgeOwn(parseAddress(text)!, 'icmp', compiled) === undefined)).toEqual([]);
+    expect(listed.filter((text) => evaluateOwn(parseAddress(text)!, 'icmp', compiled) === undefined)).toEqual([]);
   });
 
   it.each([

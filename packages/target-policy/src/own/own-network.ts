@@ -54,7 +54,7 @@ export function compileOwnNetwork(own: OwnAddresses, redis: readonly ProtectedEn
 }
 
 /** Why an address of the agent's network is refused; undefined if it is not. Does not reveal which entry matches. */
-export function judgeOwn(address: Address, purpose: TargetPurpose, own: OwnNetwork): Refusal | undefined {
+export function evaluateOwn(address: Address, purpose: TargetPurpose, own: OwnNetwork): Refusal | undefined {
   const isResolver = purpose !== 'dns' && own.resolvers.find(address) !== undefined;
   return isResolver || own.surroundings.find(address) !== undefined ? ownRefusal() : undefined;
 }
@@ -63,7 +63,7 @@ export function judgeOwn(address: Address, purpose: TargetPurpose, own: OwnNetwo
  * The refusal of a broadcast address of the agent's links, which no exception admits, because a check measures one
  * host; undefined for other addresses.
  */
-export function judgeBroadcast(address: Address, own: OwnNetwork): Refusal | undefined {
+export function evaluateBroadcast(address: Address, own: OwnNetwork): Refusal | undefined {
   if (own.broadcasts.find(address) === undefined) return undefined;
   return refusal('address_special', `${formatAddress(address)} is the broadcast address of a network of this probe.`);
 }
@@ -72,7 +72,7 @@ export function judgeBroadcast(address: Address, own: OwnNetwork): Refusal | und
  * The refusal of the agent's Redis, an address with a port, which no exception admits; undefined for other targets. The
  * port of a Redis on this machine is refused at all addresses of the machine, because it may listen on all of them.
  */
-export function judgeRedis(address: Address, port: number | undefined, own: OwnNetwork): Refusal | undefined {
+export function evaluateRedis(address: Address, port: number | undefined, own: OwnNetwork): Refusal | undefined {
   const candidates = [address, ...embeddedIpv4(address)];
   const isLocal = candidates.some((candidate) => own.local.find(candidate) !== undefined);
   const hit = own.redis.some((endpoint) => {
@@ -89,7 +89,7 @@ export function judgeRedis(address: Address, port: number | undefined, own: OwnN
 /**
  * The refusal of the configured name of a Redis server with its port, which no exception admits; undefined for others.
  */
-export function judgeRedisName(name: string, port: number | undefined, own: OwnNetwork): Refusal | undefined {
+export function evaluateRedisName(name: string, port: number | undefined, own: OwnNetwork): Refusal | undefined {
   return own.redis.some((endpoint) => endpoint.name === name && endpoint.port === port) ? ownRefusal() : undefined;
 }
 

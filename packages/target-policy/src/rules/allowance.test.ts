@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 
 import { parseAddress } from '../addresses/address.ts';
 import { uselessAllowance } from './allowance.ts';
-import { createTargetPolicy, judgeAddress } from './policy.ts';
+import { createTargetPolicy, evaluateAddress } from './policy.ts';
 
 describe('a network to allow', () => {
   it.each([
@@ -36,7 +36,7 @@ describe('a network to allow', () => {
   it('is decided like its addresses: what cannot be allowed stays refused', () => {
     for (const network of ['169.254.0.0/16', '100.100.100.200/32', 'fd00:ec2::/32', 'fe80::/10']) {
       const address = parseAddress(network.split('/')[0]!)!;
-      expect(typeof judgeAddress(address, createTargetPolicy({ allow: [network] }))).toBe('object');
+      expect(typeof evaluateAddress(address, createTargetPolicy({ allow: [network] }))).toBe('object');
     }
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
 import { createAdmission } from '../admission.ts';
-import { judgeTarget, type TargetRequest } from './judge-target.ts';
+import { evaluateTarget, type TargetRequest } from './evaluate-target.ts';
 import { createTargetPolicy } from './policy.ts';
 import { patientResolver, startDnsServer, type DnsServer } from '../../test/dns-server.ts';
 
@@ -49,7 +49,7 @@ describe('the deny list of an operator', () => {
     ['a URL of an address', target('url', 'http://[2606:4700::1]/'), 'refused'],
     ['the reverse of an address to ask about', target('name', '8.8.8.8.in-addr.arpa'), 'refused'],
   ] as const)('has %s judged early', (_reason, request, verdict) => {
-    expect(judgeTarget(request, policy).verdict).toBe(verdict);
+    expect(evaluateTarget(request, policy).verdict).toBe(verdict);
   });
 
   it.each([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 
 import { parseAddress } from '../addresses/address.ts';
-import { createTargetPolicy, judgeAddress, targetPolicyFaults } from './policy.ts';
+import { createTargetPolicy, evaluateAddress, targetPolicyFaults } from './policy.ts';
 
 describe('the standing of an address', () => {
   const plain = createTargetPolicy();
@@ -30,7 +30,7 @@ describe('the standing of an address', () => {
     ['link-local, with the second switch', dangerous, '169.254.169.254', 'allowed'],
     ['not opened, with the second switch', dangerous, 'fe80::1', 'address_special'],
   ])('%s', (_reason, policy, text, expected) => {
-    const standing = judgeAddress(parseAddress(text)!, policy);
+    const standing = evaluateAddress(parseAddress(text)!, policy);
 
     expect(typeof standing === 'string' ? standing : standing.code).toBe(expected);
   });
@@ -38,11 +38,11 @@ describe('the standing of an address', () => {
   it('does not open an IPv4-mapped address by the CIDR of the IPv4 address', () => {
     const policy = createTargetPolicy({ allow: ['127.0.0.0/8'] });
 
-    expect(judgeAddress(parseAddress('::ffff:127.0.0.1')!, policy)).toMatchObject({ code: 'address_special' });
+    expect(evaluateAddress(parseAddress('::ffff:127.0.0.1')!, policy)).toMatchObject({ code: 'address_special' });
   });
 
   it('names the row, its source and the address that is carried', () => {
-    expect(judgeAddress(parseAddress('2002:7f00:1::')!, plain)).toMatchObject({
+    expect(evaluateAddress(parseAddress('2002:7f00:1::')!, plain)).toMatchObject({
       message: '2002:7f00:1:: is in 2002::/16 (6to4, RFC 3056): embeds IPv4 at bits 16-47; it carries 127.0.0.1.',
     });
   });

@@ -62,15 +62,15 @@ export function createTargetPolicy(options: TargetPolicyOptions = {}): TargetPol
   };
 }
 
-/** Judges an address by the operator's lists and the table: deny, then allow, then the table. */
-export function judgeAddress(address: Address, policy: TargetPolicy): Standing {
-  return judgePrefix({ family: address.family, first: address.value, length: ADDRESS_BITS[address.family] }, policy);
+/** Evaluates an address by the operator's lists and the table: deny, then allow, then the table. */
+export function evaluateAddress(address: Address, policy: TargetPolicy): Standing {
+  return evaluatePrefix({ family: address.family, first: address.value, length: ADDRESS_BITS[address.family] }, policy);
 }
 
-/** Judges a whole prefix, such as one that a reversed name denotes. */
-export function judgePrefix(prefix: Prefix, policy: TargetPolicy): Standing {
+/** Evaluates a whole prefix, such as one that a reversed name denotes. */
+export function evaluatePrefix(prefix: Prefix, policy: TargetPolicy): Standing {
   if (lookUp(policy.deny, prefix) !== undefined) {
-    return refusal('address_denied', `The operator of this service does not let ${shown(prefix)} be measured.`);
+    return refusal('address_denied', `The operator of this service does not let ${prefixText(prefix)} be measured.`);
   }
   if (lookUp(policy.allow, prefix) !== undefined && mayBeAllowed(prefix, policy)) return 'allowed';
   const verdict = classifyPrefix(prefix);
@@ -87,7 +87,7 @@ function lookUp(table: PrefixTable<string>, prefix: Prefix): string | undefined 
     : table.findCovering(prefix);
 }
 
-function shown(prefix: Prefix): string {
+function prefixText(prefix: Prefix): string {
   return formatPrefix(prefix).replace(prefix.family === 4 ? /\/32$/ : /\/128$/, '');
 }
 

@@ -27,7 +27,7 @@ export interface BrowserFolder {
   readonly remove: () => void;
 }
 
-const LOOK_EVERY_MS = 100;
+const POLL_INTERVAL_MS = 100;
 
 export async function browserFolder(): Promise<BrowserFolder> {
   const path = mkdtempSync(join(tmpdir(), 'vantage-browser-test-'));
@@ -44,7 +44,7 @@ export async function browserFolder(): Promise<BrowserFolder> {
     path,
     contents: () => readdirSync(path),
     watch: () => {
-      timer ??= setInterval(findGroups, LOOK_EVERY_MS).unref();
+      timer ??= setInterval(findGroups, POLL_INTERVAL_MS).unref();
     },
     processes: async () => {
       findGroups();

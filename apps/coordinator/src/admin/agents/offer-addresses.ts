@@ -1,7 +1,7 @@
 import { redisKeys } from '@vantage/contract';
 import { classifyAddress } from '@vantage/target-policy';
 
-import { familyOf, writeOffer } from '../../probes/offers.ts';
+import { addressFamily, writeOffer } from '../../probes/offers.ts';
 import type { AgentCommandDependencies } from './agent-commands.ts';
 import type { Offering } from '../arguments/arguments.ts';
 import type { AdminResult } from '../output.ts';
@@ -24,7 +24,7 @@ export async function offer(
 }
 
 function doubtsOf(address: string, seen: string | null): readonly string[] {
-  const isElsewhere = seen !== null && familyOf(seen) === familyOf(address) && seen !== address;
+  const isElsewhere = seen !== null && addressFamily(seen) === addressFamily(address) && seen !== address;
   const { refused, rule } = classifyAddress(address);
   return [
     ...(isElsewhere ? [`the agent connects from ${seen}, not from ${address}: is that an address of the probe?`] : []),

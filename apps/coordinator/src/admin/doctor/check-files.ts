@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 
 import { checkTypes } from '@vantage/diagnostics/contract';
 import { openGeo } from '@vantage/geo';
-import { createTargetPolicy, judgeTarget } from '@vantage/target-policy';
+import { createTargetPolicy, evaluateTarget } from '@vantage/target-policy';
 
 import type { Config } from '../../config/config.ts';
 import { createMonitorReader } from '../../http/requests/read-monitor.ts';
@@ -115,7 +115,7 @@ async function checkMonitors(config: Files): Promise<readonly DoctorFinding[]> {
     const policy = createTargetPolicy({ allow, allowNames, deny });
     const read = createMonitorReader(
       Object.values(checkTypes),
-      (target) => judgeTarget(target, policy),
+      (target) => evaluateTarget(target, policy),
       webhookSecrets !== undefined,
     );
     const reading = readMonitorsFile(await readFile(file, 'utf8'), read);

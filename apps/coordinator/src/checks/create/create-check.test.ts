@@ -426,7 +426,7 @@ describe('a named probe without capacity', () => {
     const id = drawId();
     await creatorWith(startTogether, { load })({ ...request, probes }, undefined, undefined, id);
     const settled = async (): Promise<never> => Promise.reject(new Error('No replica has the check in time.'));
-    const replicas = { look: async () => undefined, server: () => undefined, settled };
+    const replicas = { poll: async () => undefined, server: () => undefined, settled };
     const again = creatorWith(startTogether, { load, replicas })({ ...request, probes }, undefined, undefined, id);
 
     await expect(again).rejects.toMatchObject({ name: 'StoreUnavailable' });
@@ -493,7 +493,7 @@ function creatorWith(
     screenshotBudgetMs: 0,
     tracing: noTracing,
     load: createProbeCapacity({ listen: () => () => undefined, longestWaitMs: 60_000 }),
-    replicas: { look: async () => undefined, server: () => undefined, settled: async () => undefined },
+    replicas: { poll: async () => undefined, server: () => undefined, settled: async () => undefined },
     writes: takesWrites,
     queues,
     startCheck: startOf(redis, queues),

@@ -62,7 +62,7 @@ export const KEY_WAIT_MS = 5_000;
 export const KEY_KEPT_MS = 24 * 3_600_000;
 
 const standardTimes: IdempotencyTimes = { keepMs: KEY_KEPT_MS, leaseMs: 10_000, waitMs: KEY_WAIT_MS };
-const LOOK_EVERY_MS = 50;
+const POLL_INTERVAL_MS = 50;
 const RELEASE_EVERY_MS = 500;
 
 /**
@@ -104,7 +104,7 @@ export function createIdempotencyStore(redis: Redis, times: Partial<IdempotencyT
         if (theirs !== digest(request)) return { kind: 'other-request' };
         if (answer !== undefined) return { kind: 'repeated', answer };
         if (signal.aborted || performance.now() > until) return { kind: 'under-way' };
-        await pause(LOOK_EVERY_MS, signal);
+        await pause(POLL_INTERVAL_MS, signal);
       }
     },
   };

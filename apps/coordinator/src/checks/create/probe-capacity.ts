@@ -55,7 +55,7 @@ const SHARE_OF_TYPE = 0.75;
 /** Minimum weight of the newest value in the moving average. While 1/n is greater, all n values have equal weight. */
 const NEWEST = 0.1;
 /** Minimum interval between scans for checks whose end was missed. */
-const LOOK_FOR_OLD_MS = 250;
+const REMOVE_OLD_INTERVAL_MS = 250;
 /** Estimated duration of a type without samples. */
 const FIRST_GUESS_MS = 250;
 /**
@@ -76,7 +76,7 @@ class LoadOfProbes implements ProbeCapacity {
   private readonly nowMs: () => number;
   private readonly checks = new Map<string, Given>();
   private readonly lanes = new Map<string, Map<string, TypeUsage>>();
-  private lookForOldAt = Number.NEGATIVE_INFINITY;
+  private removeOldAt = Number.NEGATIVE_INFINITY;
 
   constructor({ listen, longestWaitMs, nowMs = () => performance.now() }: ProbeLoadOptions) {
     this.listen = listen;
@@ -111,7 +111,7 @@ class LoadOfProbes implements ProbeCapacity {
     });
     const jobs = probes.map((probe) => ({ probe, type, addedAt }));
     const endsAt = addedAt + lastsMs;
-    this.lookForOldAt = Math.min(this.lookForOldAt, endsAt);
+    this.removeOldAt = Math.min(this.removeOldAt, endsAt);
     this.checks.set(checkId, { jobs, endsAt, stopListening });
     for (const probe of probes) this.laneOf(probe, type).jobs.set(checkId, addedAt);
   };
@@ -153,13 +153,13 @@ class LoadOfProbes implements ProbeCapacity {
 
   /** Forgets checks whose end was missed. */
   private forgetOld(nowMs: number): void {
-    if (nowMs < this.lookForOldAt) return;
+    if (nowMs < this.removeOldAt) return;
     let nextEnd = Number.POSITIVE_INFINITY;
     this.checks.forEach(({ endsAt }, id) => {
       if (endsAt <= nowMs) this.removed(id);
       else nextEnd = Math.min(nextEnd, endsAt);
     });
-    this.lookForOldAt = Math.max(nextEnd, nowMs + LOOK_FOR_OLD_MS);
+    this.removeOldAt = Math.max(nextEnd, nowMs + REMOVE_OLD_INTERVAL_MS);
   }
 }
 

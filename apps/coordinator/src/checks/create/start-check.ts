@@ -11,7 +11,7 @@ import type { AcceptedRequest } from '../checks.ts';
 import { screenshotJob } from '../screenshots/screenshot-jobs.ts';
 import type { CheckScreenshots } from '../screenshots/screenshots.ts';
 import { removeCheck, type Absent } from '../store/records/check-records.ts';
-import { settle } from '../store/records/write-results.ts';
+import { writeFinals } from '../store/records/write-results.ts';
 import type { NewScreenshot } from '../store/records/new-check.ts';
 import type { Counters } from '../store/counters.ts';
 import type { Deadlines } from '../store/deadlines.ts';
@@ -128,7 +128,7 @@ async function start(
     // Those of a check that was started before may have got a job then.
     const withoutJob = isNew ? Object.entries(absent) : [];
     const settled = [...failed, ...withoutJob.map(([probe, [code, why]]) => without(probe, code, why, createdAt))];
-    if (settled.length > 0) await settle(redis, id, settled, { retentionMs, deadlines });
+    if (settled.length > 0) await writeFinals(redis, id, settled, { retentionMs, deadlines });
     counters.probesOffline += isNew ? offline.size : 0;
     counters.probesBusy += isNew ? busy.length : 0;
     await replicas.settled([redisKeys.deadlines, redisKeys.check(id)], server);
@@ -138,9 +138,9 @@ async function start(
   } catch (error) {
     load.removed(id);
     if (error instanceof ClockSteppedBack || error instanceof NotGranted) throw error;
-    const photographers = screenshot?.state === 'pending' ? [screenshot.probe] : [];
+    const screenshotProbes = screenshot?.state === 'pending' ? [screenshot.probe] : [];
     // A check that was there runs for the coordinator that started it.
-    if (isNew) await within(takeBack(redis, queues, id, online, photographers), TAKE_BACK_MS);
+    if (isNew) await within(takeBack(redis, queues, id, online, screenshotProbes), TAKE_BACK_MS);
     throw storeUnavailable('The check could not be enqueued', error);
   }
 }
@@ -189,11 +189,11 @@ async function takeBack(
   queues: Pick<JobQueues, 'removeWaiting'>,
   id: string,
   probes: readonly string[],
-  photographers: readonly string[],
+  screenshotProbes: readonly string[],
 ): Promise<void> {
   await Promise.allSettled([
     queues.removeWaiting(redis, probes, id),
-    queues.removeWaiting(redis, photographers, screenshotJobId(id)),
+    queues.removeWaiting(redis, screenshotProbes, screenshotJobId(id)),
     removeCheck(redis, id),
   ]);
 }

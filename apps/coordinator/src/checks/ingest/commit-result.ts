@@ -5,9 +5,9 @@ import type { Redis } from 'ioredis';
 import type { RedisClock } from '../../redis/clock.ts';
 import { onStore } from '../../redis/store.ts';
 import type { Accepted } from './validate-result.ts';
-import type { SettleTogether } from './settle-together.ts';
+import type { WriteBatched } from './batched-writes.ts';
 import { readPartial } from '../store/records/check-records.ts';
-import { settle, type Settlement, type WaitingReaders } from '../store/records/write-results.ts';
+import { writeFinals, type CommitOutcome, type WaitingReaders } from '../store/records/write-results.ts';
 import { withMeasured } from '../store/synthetic-results.ts';
 import type { Counters } from '../store/counters.ts';
 import type { Deadlines } from '../store/deadlines.ts';
@@ -42,12 +42,12 @@ export async function commitFinal(
   dependencies: CommitDependencies,
   { probe, check, checkType, accepted, startedAt, writtenAtMs, traceparent }: AcceptedFinal,
   writtenAt: number,
-  together?: SettleTogether,
-): Promise<Settlement> {
+  together?: WriteBatched,
+): Promise<CommitOutcome> {
   const { redis, retentionMs, deadlines, readers, counters } = dependencies;
-  const alone = async (): Promise<Settlement | undefined> => {
+  const alone = async (): Promise<CommitOutcome | undefined> => {
     const json = accepted.isCutShort ? await withPartial(redis, check, probe, accepted.json) : accepted.json;
-    return (await settle(redis, check, [[probe, json]], { retentionMs, deadlines, readers, writtenAt }))[0];
+    return (await writeFinals(redis, check, [[probe, json]], { retentionMs, deadlines, readers, writtenAt }))[0];
   };
   const said =
     (await (together?.({ check, probe, json: accepted.json, writtenAt }) ?? onStore(redis, alone))) ?? 'unknown';

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 
 import { acceptResult, type AcceptDependencies } from './validate-result.ts';
 import { commitFinal, type CommitDependencies } from './commit-result.ts';
-import { createSettleTogether, type SettleTogether } from './settle-together.ts';
+import { createBatchedWrites, type WriteBatched } from './batched-writes.ts';
 
 export interface InlineResultDependencies extends AcceptDependencies, CommitDependencies {
   /** True for a grace period after an outage of Redis, in which no result is late. */
@@ -38,7 +38,7 @@ export function createInlineResults(dependencies: InlineResultDependencies): Inl
   const committed = new LRUCache<string, Promise<boolean>>({ max: REMEMBERED });
   const underWay = new Map<string, number>();
   const { redis, deadlines, readers, retentionMs } = dependencies;
-  const together = createSettleTogether({ redis, deadlines, readers, retentionMs });
+  const together = createBatchedWrites({ redis, deadlines, readers, retentionMs });
   const count = (probe: string, change: number): void => {
     const now = (underWay.get(probe) ?? 0) + change;
     if (now === 0) underWay.delete(probe);
@@ -69,7 +69,7 @@ function keyOf(probe: string, check: string): string {
 
 async function commitInline(
   dependencies: InlineResultDependencies,
-  together: SettleTogether,
+  together: WriteBatched,
   probe: string,
   { check, data, traceparent }: InlineResult,
   checkType: AnyCheckType,

@@ -43,7 +43,7 @@ describe('the reading of a result stream', () => {
     expect((await readNew(bed.redis, 'silent', [])).entries).toHaveLength(1);
   });
 
-  it('cuts a picture that is too large one byte above what it may be', async () => {
+  it('cuts a screenshot that is too large one byte above what it may be', async () => {
     await write('large', 1, [large]);
 
     const { entries } = await readNew(bed.redis, 'large', []);
@@ -51,7 +51,7 @@ describe('the reading of a result stream', () => {
     expect(entries[0]!.png).toHaveLength(MAX_SCREENSHOT_BYTES + 1);
   });
 
-  it('brings one picture of an entry at most, whatever else it calls so', async () => {
+  it('brings one screenshot of an entry at most, whatever else it calls so', async () => {
     await write('several', 1, [large, large, large]);
 
     const { entries } = await readNew(bed.redis, 'several', []);

@@ -4,7 +4,7 @@ import { within } from '@vantage/timers';
 import type { ExcessWatch } from '../../probes/access/excess-watch.ts';
 import { onStore } from '../../redis/store.ts';
 import type { CheckScreenshots } from '../screenshots/screenshots.ts';
-import { keepPartial, type Settlement } from '../store/records/write-results.ts';
+import { keepPartial, type CommitOutcome } from '../store/records/write-results.ts';
 import type { CheckTypes } from '../store/check-type-cache.ts';
 import type { Counters } from '../store/counters.ts';
 import type { Acknowledgements } from './acknowledgements.ts';
@@ -129,10 +129,10 @@ async function takeInOne(
   if (isCommitted !== undefined && (await isCommitted)) return;
   const accepted = acceptResult(dependencies, checkType, { kind, data, writtenAtMs: ms });
   if (accepted.kind === 'partial') {
-    const settlement = accepted.valid
+    const outcome = accepted.valid
       ? await onStore(redis, () => keepPartial(redis, check, probe, { ms, sequence }, accepted.json))
       : 'foreign';
-    count(counters, kind, settlement);
+    count(counters, kind, outcome);
     return;
   }
   const final = { probe, check, checkType, accepted, startedAt, writtenAtMs: ms, traceparent };
@@ -147,9 +147,9 @@ const finalCounters = {
   late: 'resultsLate',
   foreign: 'resultsForeign',
   unknown: 'resultsUnknown',
-} as const satisfies Record<Settlement, keyof Counters>;
+} as const satisfies Record<CommitOutcome, keyof Counters>;
 
-function count(counters: Counters, kind: ResultKind, settlement: Settlement): void {
-  if (kind === 'final') counters[finalCounters[settlement]] += 1;
-  else counters[settlement === 'applied' ? 'partialsApplied' : 'partialsDropped'] += 1;
+function count(counters: Counters, kind: ResultKind, outcome: CommitOutcome): void {
+  if (kind === 'final') counters[finalCounters[outcome]] += 1;
+  else counters[outcome === 'applied' ? 'partialsApplied' : 'partialsDropped'] += 1;
 }

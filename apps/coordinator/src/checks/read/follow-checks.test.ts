@@ -11,7 +11,7 @@ import { quiet, startCoreBed, until, type CoreBed } from '../../../test/core-bed
 import { report, startLongCheck, success } from '../../../test/check-steps.ts';
 import { openChannels, type Channels } from '../../redis/channels.ts';
 import { runScript } from '../../redis/scripts.ts';
-import { familyOf } from '../store/records/check-records.ts';
+import { checkKeys } from '../store/records/check-records.ts';
 import { CheckEvicted } from '../../redis/store-errors.ts';
 import { soleMaster } from '../../redis/server-state/master-watch.ts';
 import { createLiveChecks } from './follow-checks.ts';
@@ -58,7 +58,7 @@ describe('following a check', () => {
     const check = await live.follow(id, ignore);
     check?.close();
 
-    expect(check?.since(-1)).toMatchObject([{ probe: 'shot', hasPicture: false }]);
+    expect(check?.since(-1)).toMatchObject([{ probe: 'shot', hasScreenshot: false }]);
   });
 
   it('reads each change once, however many follow', async () => {
@@ -177,7 +177,7 @@ describe('following a check', () => {
     const { promise: changed, resolve } = Promise.withResolvers<void>();
     const check = await live.follow(id, resolve);
     await bed.redis.hset(redisKeys.check(id), 'completedAt', '1');
-    await runScript(bed.redis, evictScript, familyOf(id), ['It was removed.']);
+    await runScript(bed.redis, evictScript, checkKeys(id), ['It was removed.']);
 
     await changed;
 

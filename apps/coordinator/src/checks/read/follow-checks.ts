@@ -11,7 +11,7 @@ import type { ProbeState } from '../store/probe-state.ts';
 import type { MasterWatch } from '../../redis/server-state/master-watch.ts';
 
 /** Pub/sub is lossy: followed checks are also polled at this interval. */
-const LOOK_AGAIN_MS = 2_000;
+const POLL_AGAIN_MS = 2_000;
 /** Pause after a failed read. */
 const RETRY_MS = 300;
 
@@ -90,8 +90,8 @@ class CheckFeed implements Feed {
   #isGone = false;
   #eviction: CheckEvicted | undefined;
   #isOpen = true;
-  #isLooking = false;
-  #looksAgain = false;
+  #isPolling = false;
+  #pollsAgain = false;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(id: string, sources: LiveSources) {
@@ -104,8 +104,8 @@ class CheckFeed implements Feed {
       epoch: () => this.#epoch,
       version: () => this.#version,
     };
-    this.#stopListening = sources.channels.listen(redisKeys.checkEvents(id), () => this.#lookQuietly());
-    this.opened = this.#look();
+    this.#stopListening = sources.channels.listen(redisKeys.checkEvents(id), () => this.#pollQuietly());
+    this.opened = this.#poll();
   }
 
   readonly eviction = (): CheckEvicted | undefined => this.#eviction;
@@ -116,33 +116,33 @@ class CheckFeed implements Feed {
     this.#stopListening();
   };
 
-  async #look(): Promise<void> {
-    this.#looksAgain = true;
-    if (this.#isLooking) return;
-    this.#isLooking = true;
+  async #poll(): Promise<void> {
+    this.#pollsAgain = true;
+    if (this.#isPolling) return;
+    this.#isPolling = true;
     clearTimeout(this.#timer);
     try {
-      while (this.#looksAgain && this.#isOpen) {
-        this.#looksAgain = false;
+      while (this.#pollsAgain && this.#isOpen) {
+        this.#pollsAgain = false;
         const isNews = this.#take(await onStore(this.#sources.redis, () => this.#readNew()));
         if (this.#isGone || this.#completion !== undefined) this.close();
         if (isNews) for (const follower of this.followers) follower();
       }
-      this.#lookIn(LOOK_AGAIN_MS);
+      this.#pollIn(POLL_AGAIN_MS);
     } catch (error) {
-      this.#lookIn(RETRY_MS);
+      this.#pollIn(RETRY_MS);
       throw error;
     } finally {
-      this.#isLooking = false;
+      this.#isPolling = false;
     }
   }
 
-  #lookIn(milliseconds: number): void {
-    if (this.#isOpen) this.#timer = setTimeout(() => this.#lookQuietly(), milliseconds);
+  #pollIn(milliseconds: number): void {
+    if (this.#isOpen) this.#timer = setTimeout(() => this.#pollQuietly(), milliseconds);
   }
 
-  #lookQuietly(): void {
-    this.#look().catch((error: unknown) => {
+  #pollQuietly(): void {
+    this.#poll().catch((error: unknown) => {
       // The connection logs that Redis is unavailable.
       if (!(error instanceof StoreUnavailable) && !isStoreFault(error))
         this.#sources.log.error({ error }, 'a check cannot be followed');

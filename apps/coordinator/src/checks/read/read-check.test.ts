@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
 import { openChannels } from '../../redis/channels.ts';
 import { runScript } from '../../redis/scripts.ts';
-import { familyOf } from '../store/records/check-records.ts';
+import { checkKeys } from '../store/records/check-records.ts';
 import { soleMaster } from '../../redis/server-state/master-watch.ts';
 import { createReads } from './read-check.ts';
 import { evictScript } from '../store/result-budget-scripts.ts';
@@ -86,7 +86,7 @@ describe('reading a check', () => {
     const refused = expect(reading).rejects.toMatchObject({ name: 'CheckEvicted', message: 'It was removed.' });
     expect((await bed.read(id)).status).toBe('pending');
     await bed.redis.hset(redisKeys.check(id), 'completedAt', '1');
-    await runScript(bed.redis, evictScript, familyOf(id), ['It was removed.']);
+    await runScript(bed.redis, evictScript, checkKeys(id), ['It was removed.']);
 
     await refused;
   });

@@ -8,11 +8,11 @@ import { readCheck, type CheckRecord } from '../store/records/check-records.ts';
 import type { WaitingReaders } from '../store/records/write-results.ts';
 import type { Checks } from '../checks.ts';
 import { CheckEvicted } from '../../redis/store-errors.ts';
-import { readPicture } from '../screenshots/screenshot-records.ts';
+import { readScreenshotImage } from '../screenshots/screenshot-records.ts';
 import type { MasterWatch } from '../../redis/server-state/master-watch.ts';
 
 /** Pub/sub is lossy: waiting readers also poll at this interval. */
-const LOOK_AGAIN_MS = 2_000;
+const POLL_AGAIN_MS = 2_000;
 
 export interface Reads extends WaitingReaders {
   readonly read: Checks['read'];
@@ -45,25 +45,25 @@ class CheckReads implements Reads {
   readonly read: Reads['read'] = async (id, waitMs, signal) => {
     if (!isCheckId(id)) return undefined;
     const waits = waitMs > 0 && !signal.aborted;
-    const record = waits ? await this.readWithin(id, linkSignal(signal, waitMs)) : await this.look(id);
+    const record = waits ? await this.readWithin(id, linkSignal(signal, waitMs)) : await this.poll(id);
     if (record === undefined) return undefined;
-    const picture = record.screenshot.state === 'taken' ? await this.pictureOf(id, record) : undefined;
-    return present(id, record, picture);
+    const image = record.screenshot.state === 'taken' ? await this.screenshotOf(id, record) : undefined;
+    return present(id, record, image);
   };
 
   readonly screenshot: Reads['screenshot'] = async (id) => {
-    const record = isCheckId(id) ? await this.look(id) : undefined;
+    const record = isCheckId(id) ? await this.poll(id) : undefined;
     if (record === undefined) return undefined;
-    const png = await this.pictureOf(id, record);
+    const png = await this.screenshotOf(id, record);
     return { screenshot: record.screenshot, png: png ?? null, createdAt: record.createdAt };
   };
 
-  private look(id: string): Promise<CheckRecord | undefined> {
+  private poll(id: string): Promise<CheckRecord | undefined> {
     return onStore(this.redis, () => this.master.find(this.redis, () => readCheck(this.redis, id)));
   }
 
-  private pictureOf(id: string, { screenshot }: CheckRecord): Promise<Buffer | undefined> {
-    return onStore(this.redis, () => readPicture(this.redis, id, screenshot));
+  private screenshotOf(id: string, { screenshot }: CheckRecord): Promise<Buffer | undefined> {
+    return onStore(this.redis, () => readScreenshotImage(this.redis, id, screenshot));
   }
 
   private async readWithin(id: string, { signal, release }: LinkedSignal): Promise<CheckRecord | undefined> {
@@ -78,30 +78,30 @@ class CheckReads implements Reads {
     const { promise, resolve, reject } = Promise.withResolvers<CheckRecord | undefined>();
     const tellers = this.waiting.get(id) ?? new Set();
     this.waiting.set(id, tellers.add(resolve));
-    const lookNow = (): void => {
-      this.look(id).then(
+    const pollNow = (): void => {
+      this.poll(id).then(
         (record) => (record === undefined || record.completedAt !== null ? resolve(record) : undefined),
         // Keeps waiting while Redis is unavailable.
         (error: unknown) => (error instanceof CheckEvicted ? reject(error) : undefined),
       );
     };
     const stopListening = this.channels.listen(redisKeys.checkEvents(id), (message) => {
-      if (message === '') lookNow();
+      if (message === '') pollNow();
       // If this process completes the check, `tell` may resolve this read with the record in the same turn of the event
       // loop; otherwise the record is read.
-      else if (isCompletion(message)) setImmediate(() => (tellers.has(resolve) ? lookNow() : undefined));
+      else if (isCompletion(message)) setImmediate(() => (tellers.has(resolve) ? pollNow() : undefined));
     });
-    const looking = setInterval(lookNow, LOOK_AGAIN_MS);
-    const onAbort = (): void => void this.look(id).then(resolve, reject);
+    const polling = setInterval(pollNow, POLL_AGAIN_MS);
+    const onAbort = (): void => void this.poll(id).then(resolve, reject);
     try {
       // Read after subscribing, so that no change is missed in between.
-      const first = await this.look(id);
+      const first = await this.poll(id);
       if (first === undefined || first.completedAt !== null) return first;
       signal.addEventListener('abort', onAbort, { once: true });
       if (signal.aborted) onAbort();
       return await promise;
     } finally {
-      clearInterval(looking);
+      clearInterval(polling);
       signal.removeEventListener('abort', onAbort);
       stopListening();
       tellers.delete(resolve);
@@ -118,12 +118,12 @@ function isCompletion(message: string): boolean {
  * Converts a record to the public form. The results have no prototype, because a probe may be named like an inherited
  * property.
  */
-function present(id: string, record: CheckRecord, picture: Buffer | undefined): Check {
+function present(id: string, record: CheckRecord, image: Buffer | undefined): Check {
   const results = Object.create(null) as Record<string, Readonly<Record<string, unknown>>>;
   for (const probe of record.probes) {
     const result = resultOf(record, probe);
-    const isItsPicture = picture !== undefined && probe === record.screenshot.probe;
-    results[probe] = isItsPicture ? { ...result, screenshot: picture.toString('base64') } : result;
+    const isItsImage = image !== undefined && probe === record.screenshot.probe;
+    results[probe] = isItsImage ? { ...result, screenshot: image.toString('base64') } : result;
   }
   return {
     testId: id,

@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 import type { KnownProbe } from '../../probes/registry/probe-status.ts';
 import { onStore } from '../../redis/store.ts';
 import { fromStored } from '../store/stored-json.ts';
-import { selectScreenshotProbe } from './select-photographer.ts';
+import { selectScreenshotProbe } from './select-screenshot-probe.ts';
 
 /** Selects the probes that take screenshots, by how many each of them is taking. */
 export class ScreenshotProbes {

@@ -54,7 +54,7 @@ describe('the quota for pictures', () => {
     expect(await bed.redis.get(redisKeys.screenshotBytes)).toBe('200');
   });
 
-  it('counts a picture once', async () => {
+  it('counts a screenshot once', async () => {
     await keep('a');
     for (let again = 0; again < 5; again += 1) await quota.note('a', 'p', 100);
     await keep('b');

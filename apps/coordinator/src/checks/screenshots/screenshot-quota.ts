@@ -44,7 +44,7 @@ export interface ScreenshotQuota {
   readonly note: (id: string, probe: string, bytes: number) => Promise<void>;
 }
 
-export interface PictureRoomOptions {
+export interface ScreenshotQuotaOptions {
   readonly redis: Redis;
   /** Maximum bytes of all screenshots. */
   readonly maxBytes: number;
@@ -52,7 +52,7 @@ export interface PictureRoomOptions {
   readonly keptMs: number;
 }
 
-export function createScreenshotQuota({ redis, maxBytes, keptMs }: PictureRoomOptions): ScreenshotQuota {
+export function createScreenshotQuota({ redis, maxBytes, keptMs }: ScreenshotQuotaOptions): ScreenshotQuota {
   return {
     note: (id, probe, bytes) =>
       onStore(redis, async () => {

@@ -8,18 +8,18 @@ import {
 import type { Redis } from 'ioredis';
 
 import { runScript } from '../../redis/scripts.ts';
-import { familyOf, screenshotOf } from '../store/records/check-records.ts';
-import { tellCompletion, type SettleOptions, type SettleReply } from '../store/records/write-results.ts';
-import type { Settlement } from '../store/records/write-results.ts';
+import { checkKeys, screenshotOf } from '../store/records/check-records.ts';
+import { tellCompletion, type CommitOptions, type CommitReply } from '../store/records/write-results.ts';
+import type { CommitOutcome } from '../store/records/write-results.ts';
 import { giveUpScreenshotScript, handOverScreenshotScript, keepScreenshotScript } from './screenshot-scripts.ts';
 
 /** Outcome of a screenshot update, and the probe that was taking it ('' if none was asked). */
-export interface ScreenshotSettlement {
-  readonly said: Settlement;
+export interface ScreenshotUpdate {
+  readonly said: CommitOutcome;
   readonly current: string;
 }
 
-export interface TakenPicture {
+export interface TakenScreenshot {
   readonly probe: string;
   readonly png: Buffer;
   readonly cutAt: ScreenshotLimit[] | undefined;
@@ -29,13 +29,13 @@ export interface TakenPicture {
 export async function keepScreenshot(
   redis: Redis,
   id: string,
-  { probe, png, cutAt }: TakenPicture,
-  options: SettleOptions,
-): Promise<ScreenshotSettlement> {
+  { probe, png, cutAt }: TakenScreenshot,
+  options: CommitOptions,
+): Promise<ScreenshotUpdate> {
   const taken: Screenshot = { state: 'taken', probe, reason: null, ...(cutAt && { cutAt }) };
-  const keys = [...familyOf(id), redisKeys.checkScreenshot(id, probe)];
+  const keys = [...checkKeys(id), redisKeys.checkScreenshot(id, probe)];
   const values = [...startOf(id, options), probe, png, JSON.stringify(taken)];
-  return settlement(id, await runScript(redis, keepScreenshotScript, keys, values), options);
+  return updateOf(id, await runScript(redis, keepScreenshotScript, keys, values), options);
 }
 
 /** Settles that a check has no screenshot; with `onlyWhile`, only if that probe is still taking it. */
@@ -43,11 +43,11 @@ export async function giveUpScreenshot(
   redis: Redis,
   id: string,
   { probe, reason, onlyWhile = '' }: { readonly probe: string; readonly reason: Failure; readonly onlyWhile?: string },
-  options: SettleOptions,
-): Promise<ScreenshotSettlement> {
+  options: CommitOptions,
+): Promise<ScreenshotUpdate> {
   const givenUp: Screenshot = { state: 'given_up', probe, reason };
   const values = [...startOf(id, options), onlyWhile, JSON.stringify(givenUp)];
-  return settlement(id, await runScript(redis, giveUpScreenshotScript, familyOf(id), values), options);
+  return updateOf(id, await runScript(redis, giveUpScreenshotScript, checkKeys(id), values), options);
 }
 
 /**
@@ -60,10 +60,10 @@ export async function handOverScreenshot(
   redis: Redis,
   id: string,
   { from, to, reason, writtenAt }: HandOver,
-): Promise<{ readonly said: Settlement; readonly params?: ScreenshotParams }> {
+): Promise<{ readonly said: CommitOutcome; readonly params?: ScreenshotParams }> {
   const values = [writtenAt, from, to, JSON.stringify(reason)];
   const [said, params] = (await runScript(redis, handOverScreenshotScript, [redisKeys.check(id)], values)) as [
-    Settlement,
+    CommitOutcome,
     string,
   ];
   return said === 'applied' ? { said, params: JSON.parse(params) as ScreenshotParams } : { said };
@@ -106,16 +106,20 @@ export async function readStanding(redis: Redis, id: string): Promise<Screenshot
 }
 
 /** Reads the image; undefined if there is none. */
-export async function readPicture(redis: Redis, id: string, { state, probe }: Screenshot): Promise<Buffer | undefined> {
+export async function readScreenshotImage(
+  redis: Redis,
+  id: string,
+  { state, probe }: Screenshot,
+): Promise<Buffer | undefined> {
   if (state !== 'taken' || probe === null) return undefined;
   return (await redis.getBuffer(redisKeys.checkScreenshot(id, probe))) ?? undefined;
 }
 
-function startOf(id: string, { retentionMs, readers, writtenAt = 0 }: SettleOptions): readonly number[] {
+function startOf(id: string, { retentionMs, readers, writtenAt = 0 }: CommitOptions): readonly number[] {
   return [retentionMs, writtenAt, readers?.wait(id) === true ? 1 : 0];
 }
 
-function settlement(id: string, reply: unknown, options: SettleOptions): ScreenshotSettlement {
-  const [said = 'unknown', current = ''] = tellCompletion(id, reply as SettleReply, options);
-  return { said: said as Settlement, current };
+function updateOf(id: string, reply: unknown, options: CommitOptions): ScreenshotUpdate {
+  const [said = 'unknown', current = ''] = tellCompletion(id, reply as CommitReply, options);
+  return { said: said as CommitOutcome, current };
 }

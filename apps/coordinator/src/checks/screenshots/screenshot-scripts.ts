@@ -48,7 +48,7 @@ end
 /**
  * Stores the image of the first asked probe that delivers it. Not run when memory is short: screenshots are optional.
  * KEYS check, results, partials, image. ARGV retention (ms), time of the entry (ms; 0: in time), 1 to return the check,
- * probe, PNG, outcome as JSON. Returns the same first two values as `settleScript`, then a status and the probe that
+ * probe, PNG, outcome as JSON. Returns the same first two values as `writeFinalsScript`, then a status and the probe that
  * was taking the screenshot.
  */
 export const keepScreenshotScript = defineScript(

@@ -39,15 +39,15 @@ export interface ScreenshotWatchDependencies {
  */
 export function createScreenshotWatch(dependencies: ScreenshotWatchDependencies): () => Promise<void> {
   const { redis, clock, nowMs } = dependencies;
-  let lookedAt = Number.NEGATIVE_INFINITY;
+  let polledAt = Number.NEGATIVE_INFINITY;
   let settledAt = Number.NEGATIVE_INFINITY;
   return async () => {
     const known = await dependencies.known();
     const { now, pending } = await onStore(redis, () => readPending(redis, clock));
     dependencies.probes.count(pending.map(({ probe }) => probe));
-    if (nowMs() - lookedAt > BLIND_AFTER_MS) settledAt = nowMs() + SETTLED_AFTER_MS;
-    lookedAt = nowMs();
-    if (lookedAt < settledAt || pending.length === 0) return;
+    if (nowMs() - polledAt > BLIND_AFTER_MS) settledAt = nowMs() + SETTLED_AFTER_MS;
+    polledAt = nowMs();
+    if (polledAt < settledAt || pending.length === 0) return;
     const alive = new Set(known.filter((probe) => probe.alive).map(({ record }) => record.id));
     await Promise.all(
       pending.map(async ({ id, probe, deadlineAt }) => {

@@ -81,7 +81,7 @@ async function jobOf(probe: string, jobId: string): Promise<Job | undefined> {
 }
 
 /** The probe that has a job for the screenshot, and was not asked before. */
-async function photographer(id: string, on: readonly string[], not: readonly string[] = []): Promise<string> {
+async function screenshotProbe(id: string, on: readonly string[], not: readonly string[] = []): Promise<string> {
   let found: string | undefined;
   await until(async () => {
     for (const probe of on) {
@@ -124,7 +124,7 @@ describe('the screenshot of a check', () => {
   it('is in the result of exactly the probe that took it, while the results stand at once', async () => {
     const on = probes([true, true]);
     const id = await start(on);
-    const taker = await photographer(id, on);
+    const taker = await screenshotProbe(id, on);
 
     for (const probe of on) await report(bed.redis, probe, id, shown(probe));
     await until(async () => Object.values((await bed.read(id)).results).every(isFinal));
@@ -217,13 +217,13 @@ describe('a screenshot that fails', () => {
   it('is handed over to the next probe that can, with the same parameters', async () => {
     const on = probes([true, true, false]);
     const id = await start(on);
-    const first = await photographer(id, on);
+    const first = await screenshotProbe(id, on);
     const job = await jobOf(first, screenshotJobId(id));
     const handedOver = bed.core.counters.screenshotsHandedOver;
 
     await reportPhoto(bed.redis, first, id, { failure: failure('Not from here.') });
 
-    const second = await photographer(id, on, [first]);
+    const second = await screenshotProbe(id, on, [first]);
     expect(second).not.toBe(first);
     expect(await jobOf(second, screenshotJobId(id))).toEqual(job);
     expect(await outcome(id)).toEqual({ state: 'pending', probe: second, reason: null });
@@ -242,9 +242,9 @@ describe('a screenshot that fails', () => {
     const on = probes(cameras);
     const id = await start(on);
     for (const probe of on) await report(bed.redis, probe, id, shown(probe));
-    const first = await photographer(id, on);
+    const first = await screenshotProbe(id, on);
     await reportPhoto(bed.redis, first, id, { failure: failure('Not from here.') });
-    const second = await photographer(id, on, [first]);
+    const second = await screenshotProbe(id, on, [first]);
     await reportPhoto(bed.redis, second, id, { failure: failure('Nor from here.') });
 
     const check = await bed.read(id, PATIENT_MS);
@@ -263,7 +263,7 @@ describe('a screenshot that fails', () => {
   ])('is not handed over to a probe that has found that there is no page: its result is %s', async (_name, said) => {
     const on = probes([true, true]);
     const id = await start(on);
-    const first = await photographer(id, on);
+    const first = await screenshotProbe(id, on);
     const other = on.find((probe) => probe !== first)!;
     const refused = {
       ...success(said),
@@ -305,10 +305,10 @@ describe('a screenshot that fails', () => {
   it('is handed over when its probe goes offline, and what that says later changes nothing', async () => {
     const on = probes([true, true]);
     const id = await start(on);
-    const first = await photographer(id, on);
+    const first = await screenshotProbe(id, on);
     await goOffline(first);
 
-    const second = await photographer(id, on, [first]);
+    const second = await screenshotProbe(id, on, [first]);
 
     await until(async () => (await jobOf(first, screenshotJobId(id))) === undefined);
     await reportPhoto(bed.redis, first, id, { failure: failure('I am back.') });
@@ -321,9 +321,9 @@ describe('a screenshot that fails', () => {
   it('is taken from a probe that was given up on, where it comes first', async () => {
     const on = probes([true, true]);
     const id = await start(on);
-    const first = await photographer(id, on);
+    const first = await screenshotProbe(id, on);
     await goOffline(first);
-    const second = await photographer(id, on, [first]);
+    const second = await screenshotProbe(id, on, [first]);
 
     await reportPhoto(bed.redis, first, id, { png });
 
@@ -339,7 +339,7 @@ describe('a screenshot that fails', () => {
 
     const ids = await Promise.all(Array.from({ length: 6 }, () => start(on)));
 
-    for (const id of ids) expect(await photographer(id, [on[1]!])).toBe(on[1]);
+    for (const id of ids) expect(await screenshotProbe(id, [on[1]!])).toBe(on[1]);
   });
 });
 
@@ -398,15 +398,15 @@ describe('the end of a screenshot', () => {
     ['no PNG', () => Buffer.from('<svg/>')],
     ['of another size', () => blankPng({ width: 640, height: 480 })],
     ['too large', () => Buffer.concat([png, Buffer.alloc(4 * 1024 * 1024)])],
-  ])('is not a picture that is %s: another probe is asked', async (_what, forged) => {
+  ])('is not a screenshot that is %s: another probe is asked', async (_what, forged) => {
     const on = probes([true, true]);
     const id = await start(on);
-    const first = await photographer(id, on);
+    const first = await screenshotProbe(id, on);
     const invalid = bed.core.counters.screenshotsInvalid;
 
     await reportPhoto(bed.redis, first, id, { png: forged() });
 
-    const second = await photographer(id, on, [first]);
+    const second = await screenshotProbe(id, on, [first]);
     expect(bed.core.counters.screenshotsInvalid).toBeGreaterThan(invalid);
     await reportPhoto(bed.redis, second, id, { png });
     await until(async () => (await outcome(id))?.state === 'taken');
@@ -428,7 +428,7 @@ describe('the end of a screenshot', () => {
     expect(await bed.redis.exists(redisKeys.checkScreenshot(id, on[1]!))).toBe(0);
   });
 
-  it('is the first picture; a second one changes nothing', async () => {
+  it('is the first screenshot; a second one changes nothing', async () => {
     const on = probes([true]);
     const id = await start(on);
     await reportPhoto(bed.redis, on[0]!, id, { png });
@@ -445,7 +445,7 @@ describe('the end of a screenshot', () => {
     expect((await bed.read(id)).status).toBe('pending');
   });
 
-  it('comes at once where the store has no room for the picture', async () => {
+  it('comes at once where the store has no room for the screenshot', async () => {
     const on = probes([true]);
     const id = await start(on);
     await report(bed.redis, on[0]!, id, shown('small'));
@@ -472,12 +472,12 @@ describe('the end of a screenshot', () => {
   it('by a probe that was given up on leaves the next one watched', async () => {
     const on = probes([true, true]);
     const id = await start(on);
-    const first = await photographer(id, on);
+    const first = await screenshotProbe(id, on);
     // Makes a coordinator read the stream of the first probe, because the first read of a stream takes memory.
     await report(bed.redis, first, id, shown('small'));
     await until(async () => isFinal((await bed.read(id)).results[first]!));
     await goOffline(first);
-    const second = await photographer(id, on, [first]);
+    const second = await screenshotProbe(id, on, [first]);
     const watched = async (): Promise<readonly string[]> => (await members()).filter((member) => member.startsWith(id));
     await until(async () => (await watched()).join() === `${id} ${second}`);
     const dropped = bed.core.counters.screenshotsDropped;
@@ -516,14 +516,14 @@ describe('several coordinators', () => {
     for (const core of others) await until(() => knowsAll(core));
     const on = probes([true, true, true, true]);
     const id = await start(on);
-    const first = await photographer(id, on);
+    const first = await screenshotProbe(id, on);
     await goOffline(first);
 
-    await photographer(id, on, [first]);
+    await screenshotProbe(id, on, [first]);
 
     // Gives the other coordinators, which see the same probes, the opportunity to ask another probe.
-    const looked = [...others, bed.core].map((core) => core.knownProbes().catch(() => []));
-    await Promise.all(looked);
+    const polled = [...others, bed.core].map((core) => core.knownProbes().catch(() => []));
+    await Promise.all(polled);
     await until(async () => !(await members()).some((member) => member === `${id} ${first}`));
     const asked = await bed.redis.hget(redisKeys.check(id), 'shotAsked');
     expect(asked!.split(',')).toHaveLength(2);
@@ -534,14 +534,14 @@ describe('several coordinators', () => {
   it('give the next probe its job where one died before it had', async () => {
     const on = probes([true, true]);
     const id = await start(on);
-    const first = await photographer(id, on);
+    const first = await screenshotProbe(id, on);
     const second = on.find((probe) => probe !== first)!;
     // Simulates a coordinator that died after the first write of a handover, which names the next probe.
     await bed.redis.hset(redisKeys.check(id), 'shotAsked', `${first},${second}`);
 
     await reportPhoto(bed.redis, first, id, { failure: failure('Said to the one that died.') });
 
-    expect(await photographer(id, on, [first])).toBe(second);
+    expect(await screenshotProbe(id, on, [first])).toBe(second);
     await reportPhoto(bed.redis, second, id, { png });
     await until(async () => (await outcome(id))?.state === 'taken');
   });

@@ -13,11 +13,11 @@ describe('what a probe writes of a screenshot', () => {
     expect(accept(taken, png)).toEqual({ png, valid: true });
   });
 
-  it('is a picture whatever a later release adds to the report', () => {
+  it('is a screenshot whatever a later release adds to the report', () => {
     expect(accept(JSON.stringify({ failure: null, tookMs: 3 }), png).valid).toBe(true);
   });
 
-  it('is a picture with the limits that the page went over', () => {
+  it('is a screenshot with the limits that the page went over', () => {
     expect(accept(JSON.stringify({ failure: null, cutAt: ['hosts'] }), png)).toEqual({
       png,
       valid: true,
@@ -33,12 +33,12 @@ describe('what a probe writes of a screenshot', () => {
   });
 
   it.each<[string, string, Buffer | undefined]>([
-    ['without a picture', taken, undefined],
-    ['with an empty picture', taken, Buffer.alloc(0)],
+    ['without a screenshot', taken, undefined],
+    ['with an empty screenshot', taken, Buffer.alloc(0)],
     ['with another format', taken, Buffer.concat([Buffer.from('GIF89a'), png])],
     ['with the head of a PNG alone', taken, png.subarray(0, 33)],
-    ['with a picture that is cut off', taken, png.subarray(0, -1)],
-    ['with something behind the picture', taken, Buffer.concat([png, Buffer.from('x')])],
+    ['with a screenshot that is cut off', taken, png.subarray(0, -1)],
+    ['with something behind the screenshot', taken, Buffer.concat([png, Buffer.from('x')])],
     ['with another width', taken, blankPng({ width: 1281, height: 800 })],
     ['with another height', taken, blankPng({ width: 1280, height: 8000 })],
     [

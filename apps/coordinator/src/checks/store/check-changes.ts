@@ -73,7 +73,7 @@ export async function readChanges(redis: Redis, id: string, since: number): Prom
   for (let index = 0; index + 1 < fields.length; index += 2) record.set(fields[index]!, fields[index + 1]!);
   return {
     version: Number(version),
-    changed: { check: checkOf(id, record), states: statesOf(changed, pictureOf(record.get('shot'))) },
+    changed: { check: checkOf(id, record), states: statesOf(changed, screenshotOf(record.get('shot'))) },
   };
 }
 
@@ -93,7 +93,7 @@ function checkOf(id: string, fields: ReadonlyMap<string, string>): Omit<Check, '
 }
 
 /** The probe that took the check's screenshot; undefined if none did. */
-function pictureOf(shot = ''): string | undefined {
+function screenshotOf(shot = ''): string | undefined {
   if (shot === '') return undefined;
   const { state, probe } = JSON.parse(shot) as Screenshot;
   return state === 'taken' ? (probe ?? undefined) : undefined;
@@ -104,7 +104,7 @@ function statesOf(flat: readonly string[], picture: string | undefined): readonl
   for (let index = 0; index + 3 < flat.length; index += 4) {
     const [probe = '', version = '', final = '', partial = ''] = flat.slice(index, index + 4);
     const json = final === '' ? pendingJson(partial) : fromStored(final);
-    states.push({ probe, version: Number(version), json, hasPicture: probe === picture });
+    states.push({ probe, version: Number(version), json, hasScreenshot: probe === picture });
   }
   return states;
 }

@@ -6,5 +6,5 @@ export interface ProbeState {
   /** Result of the probe without the screenshot, pending or final, as JSON. */
   readonly json: string;
   /** True if the check's screenshot is from this probe. */
-  readonly hasPicture: boolean;
+  readonly hasScreenshot: boolean;
 }

@@ -50,7 +50,7 @@ describe('the budget of results', () => {
     await bed.redis.pexpire(redisKeys.check(id), KEPT_MS);
     await bed.redis.hset(redisKeys.checkResults(id), { p: 'x'.repeat(100) });
     for (const budget of into) budget.note(id, { bytes: 100, client });
-    for (const budget of into) await budget.look();
+    for (const budget of into) await budget.poll();
     // Times are in milliseconds: two checks of the same millisecond have no order.
     const now = async (): Promise<number> => {
       const [seconds, microseconds] = await bed.redis.time();
@@ -85,7 +85,7 @@ describe('the budget of results', () => {
     redis.disconnect(true);
     await ready;
     budget.note('completed', { bytes: 100, client: 'a' });
-    await budget.look();
+    await budget.poll();
 
     expect(budget.told).toEqual(['completed']);
     redis.disconnect();
@@ -118,7 +118,7 @@ describe('the budget of results', () => {
     await complete('a2', 'a', budget);
     expect(await kept('a1', 'a2')).toEqual(['a2']);
 
-    await open(50).look();
+    await open(50).poll();
     expect(await kept('a2')).toEqual([]);
   });
 
@@ -138,7 +138,7 @@ describe('the budget of results', () => {
     const named = await bed.redis.eval(noteScript.lua, 1, redisKeys.resultAccounting, 100, 100, KEPT_MS);
     expect(named).toEqual([200, 200, 'a1', 'a']);
 
-    await open(100).look();
+    await open(100).poll();
 
     expect(await kept('a1', 'a2')).toEqual(['a2']);
     expect(await sums()).toMatchObject({ total: 100, checks: 1 });
@@ -167,7 +167,7 @@ describe('the budget of results', () => {
       for (const id of ids) {
         await complete(id, client);
         budget.note(id, large);
-        await budget.look();
+        await budget.poll();
       }
       return ids;
     };
@@ -198,7 +198,7 @@ describe('the budget of results', () => {
 
     const budget = open(50);
     budget.note('a1', { bytes: 100, client: 'a' });
-    await budget.look();
+    await budget.poll();
 
     expect((await answers.claim('192.0.2.1', 'key', 'body', never)).kind).toBe('first');
   });
@@ -208,7 +208,7 @@ describe('the budget of results', () => {
     await bed.redis.hset(redisKeys.checkResults('p1'), 'p', '');
     const budget = open(10);
     budget.note('p1', { bytes: 100, client: 'a' });
-    await budget.look();
+    await budget.poll();
 
     expect(await kept('p1')).toEqual(['p1']);
   });
@@ -356,7 +356,7 @@ describe('the budget of results on a cluster', () => {
     const bytes = 64 * ids.length * REMOVED_BYTES;
     const budget = createResultBudget({ ...options, maxBytes: bytes, maxClientBytes: bytes });
     for (const id of ids) budget.note(id, { bytes, client: 'a' });
-    while (await budget.look());
+    while (await budget.poll());
 
     expect(options.counters.checksEvicted).toBe(11);
     const evicted = await Promise.all(ids.map((id) => redis.hget(redisKeys.check(id), 'evicted')));
@@ -365,7 +365,7 @@ describe('the budget of results on a cluster', () => {
     expect(sizes.filter((size) => size! > 200)).toEqual([]);
     expect(budget.status()).toMatchObject({ bytes, maxBytes: bytes });
     const own = createResultBudget(options);
-    await own.look();
+    await own.poll();
     expect(own.status().maxBytes).toBe(512 * 1_048_576);
   });
 });

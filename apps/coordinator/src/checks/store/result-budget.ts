@@ -5,7 +5,7 @@ import type { Redis } from 'ioredis';
 import type { Log } from '../../redis/log.ts';
 import { runScript } from '../../redis/scripts.ts';
 import { onStore } from '../../redis/store.ts';
-import { familyOf } from './records/check-records.ts';
+import { checkKeys } from './records/check-records.ts';
 import type { Counters } from './counters.ts';
 import { REMOVED_BYTES, type StoredCheck } from './stored-bytes.ts';
 import { OVER_BUDGET } from '../../redis/store-errors.ts';
@@ -20,7 +20,7 @@ export interface BudgetStatus {
 
 /** Bounds the memory of the results of all checks, and of those of one client. */
 export interface ResultBudget {
-  /** Queues a completed check for `look`; `onNoted` is called once it is added. A lost connection empties the queue. */
+  /** Queues a completed check for `poll`; `onNoted` is called once it is added. A lost connection empties the queue. */
   readonly note: (id: string, stored: StoredCheck) => void;
   /**
    * Adds queued checks, at most `AT_ONCE`, and removes the oldest checks of the largest clients if a limit is exceeded.
@@ -28,7 +28,7 @@ export interface ResultBudget {
    * @returns true if there may be more to add or remove
    * @throws if Redis does not reply, or replies with an error; checks not added stay queued while the connection lasts
    */
-  readonly look: () => Promise<boolean>;
+  readonly poll: () => Promise<boolean>;
   /** Status at the last measurement. */
   readonly status: () => BudgetStatus;
 }
@@ -72,7 +72,7 @@ class Budget implements ResultBudget {
   /** Sum of `maxmemory` over all masters at the last read, bytes; 0 if one has no limit. */
   private memory = 0;
   private askedAt = Number.NEGATIVE_INFINITY;
-  private lookedAt = Number.NEGATIVE_INFINITY;
+  private polledAt = Number.NEGATIVE_INFINITY;
   private warnedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: ResultBudgetOptions) {
@@ -85,8 +85,8 @@ class Budget implements ResultBudget {
 
   readonly status = (): BudgetStatus => this.last;
 
-  readonly look = async (): Promise<boolean> => {
-    if (this.noted.length === 0 && performance.now() - this.lookedAt < IDLE_EVERY_MS) return false;
+  readonly poll = async (): Promise<boolean> => {
+    if (this.noted.length === 0 && performance.now() - this.polledAt < IDLE_EVERY_MS) return false;
     return onStore(this.options.redis, async () => {
       const { maxBytes, maxClientBytes } = await this.bounds();
       const now = this.noted.slice(0, AT_ONCE);
@@ -100,7 +100,7 @@ class Budget implements ResultBudget {
       for (const { id } of now) this.options.onNoted(id);
       this.last = { bytes, bulkiestClientBytes, maxBytes, maxClientBytes };
       if (victims.length > 0) await this.evict(victims);
-      else this.lookedAt = performance.now();
+      else this.polledAt = performance.now();
       return victims.length > 0 || this.noted.length > 0;
     });
   };
@@ -118,7 +118,7 @@ class Budget implements ResultBudget {
   private async evict(victims: readonly Victim[]): Promise<void> {
     const { redis, counters, log } = this.options;
     const ids = victims.map(({ id }) => id);
-    const replies = await Promise.all(ids.map((id) => runScript(redis, evictScript, familyOf(id), [OVER_BUDGET])));
+    const replies = await Promise.all(ids.map((id) => runScript(redis, evictScript, checkKeys(id), [OVER_BUDGET])));
     const digests = replies.filter((reply) => typeof reply === 'string');
     // The results are gone, so a repeated request with the key must start a new check.
     const keys = digests.filter((digest) => digest !== '').map((digest) => redisKeys.idempotencyRecord(digest));

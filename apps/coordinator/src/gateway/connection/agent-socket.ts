@@ -18,10 +18,10 @@ export interface AgentSocket {
   readonly pause: () => void;
   readonly resume: () => void;
   /**
-   * To be called at an interval. Closes the connection at more than `QUIET_LOOKS` calls in a row without received data
+   * To be called at an interval. Closes the connection at more than `QUIET_POLLS` calls in a row without received data
    * in between. Calls during a pause do not count.
    */
-  readonly look: () => void;
+  readonly poll: () => void;
   /**
    * Sends a pong if a part of a frame has arrived since the last call, and no whole frame: on a slow connection the
    * pings of the agent wait behind a large result.
@@ -38,10 +38,10 @@ const RATE = { perSecond: 4 * 1024 * 1024, burst: 8 * 1024 * 1024 } as const;
 /** Fixed cost of a message in addition to its size: allows about 1,000 small messages per second. */
 const MESSAGE_COST_BYTES = 4 * 1024;
 /**
- * Calls of `look` in a row without received data that are tolerated: after a stall of this process, a call may precede
+ * Calls of `poll` in a row without received data that are tolerated: after a stall of this process, a call may precede
  * the reading of data that has arrived.
  */
-const QUIET_LOOKS = 2;
+const QUIET_POLLS = 2;
 /** Time for the peer to answer a close. */
 const CLOSE_MS = 2_000;
 
@@ -58,7 +58,7 @@ class WebSocketOfAgent implements AgentSocket {
   private readonly rate = createTokenBucket(RATE);
   private rateOfAgent: Pick<TokenBucket, 'take'> = { take: () => 0 };
   private listener: (frame: Frame) => void = () => undefined;
-  private quietLooks = 0;
+  private quietPolls = 0;
   private isSilent = false;
   /** True between `pause` and `resume`; the socket is then not read. */
   private isFull = false;
@@ -114,10 +114,10 @@ class WebSocketOfAgent implements AgentSocket {
     this.flow();
   };
 
-  readonly look = (): void => {
+  readonly poll = (): void => {
     if (this.socket.isPaused) return;
-    this.quietLooks += 1;
-    if (this.quietLooks <= QUIET_LOOKS) return;
+    this.quietPolls += 1;
+    if (this.quietPolls <= QUIET_POLLS) return;
     this.isSilent = true;
     this.socket.terminate();
   };
@@ -127,7 +127,7 @@ class WebSocketOfAgent implements AgentSocket {
     const isPart = bytes !== this.seenBytes && !this.hasFrame;
     [this.seenBytes, this.hasFrame] = [bytes, false];
     if (!isPart || !this.isOpen()) return;
-    this.quietLooks = 0;
+    this.quietPolls = 0;
     // RFC 6455 section 5.5.3 allows a pong without a ping.
     this.socket.pong();
   };
@@ -152,7 +152,7 @@ class WebSocketOfAgent implements AgentSocket {
   };
 
   private heard(): void {
-    [this.quietLooks, this.hasFrame] = [0, true];
+    [this.quietPolls, this.hasFrame] = [0, true];
   }
 
   private slowDown(bytes: number): void {

@@ -15,7 +15,7 @@ export interface RetiredConnection {
 
 /** Time in which a replaced agent may end its jobs and deliver their results: longer than any check. */
 const RETIRE_MS = LONGEST_CHECK_MS + 15_000;
-const LOOK_EVERY_MS = 250;
+const POLL_INTERVAL_MS = 250;
 
 /**
  * Closes the connection of an agent that was replaced, when its jobs have ended and their results are settled, or after
@@ -26,8 +26,8 @@ export async function closeWhenDone({ socket, instance, jobs, running }: Retired
   // agent.
   const isWorking = async (): Promise<boolean> =>
     running() > 0 || (await jobs.active()).some(({ taker }) => taker === instance);
-  for (let looks = RETIRE_MS / LOOK_EVERY_MS; looks > 0 && socket.isOpen(); looks -= 1) {
-    await sleep(LOOK_EVERY_MS, undefined, { ref: false });
+  for (let polls = RETIRE_MS / POLL_INTERVAL_MS; polls > 0 && socket.isOpen(); polls -= 1) {
+    await sleep(POLL_INTERVAL_MS, undefined, { ref: false });
     if (!(await isWorking().catch(() => true))) break;
   }
   socket.close(4409);

@@ -56,10 +56,10 @@ export function openResultStream({ redis, screenshots, probe }: ResultStreamOpti
   return {
     append,
     interrupt: async (jobId, now) => {
-      const photographed = checkOfScreenshotJob(jobId);
+      const checkOfScreenshot = checkOfScreenshotJob(jobId);
       const failure = probeFailure('probe_interrupted');
-      if (photographed !== undefined && isCheckId(photographed)) {
-        await append({ check: photographed, kind: 'screenshot', data: JSON.stringify({ failure }) });
+      if (checkOfScreenshot !== undefined && isCheckId(checkOfScreenshot)) {
+        await append({ check: checkOfScreenshot, kind: 'screenshot', data: JSON.stringify({ failure }) });
       } else if (isCheckId(jobId)) {
         const data = failureResult(failure, null, new Date(now).toISOString());
         await append({ check: jobId, kind: 'final', data });

@@ -42,7 +42,7 @@ export interface JobFeedOptions {
 }
 
 /** Delay before the taken jobs are read again, to find those that a replaced connection had taken. */
-const LOOK_AGAIN_MS = 2_000;
+const POLL_AGAIN_MS = 2_000;
 const RETRY_MS = 500;
 
 export function createJobFeed(options: JobFeedOptions): JobFeed {
@@ -57,7 +57,7 @@ class ProbeJobFeed implements JobFeed {
   #isFirst = true;
   #isBusy = false;
   #again = false;
-  #mustLook = true;
+  #mustPoll = true;
   /** False only if the last poll left no job waiting and nothing has woken the feed since. */
   #mayWait = true;
   #taken = 0;
@@ -70,7 +70,7 @@ class ProbeJobFeed implements JobFeed {
   }
 
   readonly wake = (): void => {
-    if (this.#isFirst) this.#lookAgain(LOOK_AGAIN_MS);
+    if (this.#isFirst) this.#pollAgain(POLL_AGAIN_MS);
     this.#isFirst = false;
     this.#wake();
   };
@@ -99,8 +99,8 @@ class ProbeJobFeed implements JobFeed {
     this.#run().catch((error: unknown) => {
       if (!isStoreFault(error)) this.#options.log.error({ err: error }, 'jobs could not be taken');
       // Redis may have executed the command although its reply was lost, so the list of taken jobs must be read.
-      this.#mustLook = true;
-      this.#lookAgain(RETRY_MS);
+      this.#mustPoll = true;
+      this.#pollAgain(RETRY_MS);
     });
   }
 
@@ -118,9 +118,9 @@ class ProbeJobFeed implements JobFeed {
 
   async #takeAll(): Promise<void> {
     const { jobs, credit } = this.#options;
-    if (this.#mustLook) {
-      this.#mustLook = false;
-      if (await this.#leftovers.look()) this.#lookAgain(LOOK_AGAIN_MS);
+    if (this.#mustPoll) {
+      this.#mustPoll = false;
+      if (await this.#leftovers.poll()) this.#pollAgain(POLL_AGAIN_MS);
     }
     for (let room = credit - this.running(); this.#isTaking && room > 0; room = credit - this.running()) {
       const found = await jobs.take(room);
@@ -131,11 +131,11 @@ class ProbeJobFeed implements JobFeed {
     }
   }
 
-  #lookAgain(ms: number): void {
+  #pollAgain(ms: number): void {
     if (!this.#isTaking) return;
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
-      this.#mustLook = true;
+      this.#mustPoll = true;
       this.#wake();
     }, ms);
   }

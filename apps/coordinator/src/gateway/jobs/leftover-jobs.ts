@@ -33,7 +33,7 @@ export class LeftoverJobs {
    *
    * @returns true if there are jobs of other agents
    */
-  async look(): Promise<boolean> {
+  async poll(): Promise<boolean> {
     const { jobs, instance, isConnected, hold } = this.#options;
     const active = await jobs.active();
     const foreign: ActiveJob[] = [];

@@ -13,7 +13,7 @@ import {
 } from '../../checks/create/idempotency-store.ts';
 import { retryAfter } from '../answer-problem.ts';
 import { apiKeyOf, callerOf } from '../caller.ts';
-import { exchangeOf } from '../exchange.ts';
+import { requestContextOf } from '../request-context.ts';
 import { callerDigest } from '../limits/axes.ts';
 import { countOnce, fulfilled, settled } from '../limits/count-once.ts';
 import { isOverdue } from '../limits/pace-requests.ts';
@@ -75,7 +75,7 @@ export function createCheck(options: CheckEndpointsOptions): Endpoint {
         return { accepted: readRequest(body, apiKeyOf(request)?.allow), text };
       });
       response.locals[READING] = await settled(reading);
-      exchangeOf(response).storeBudget.restart();
+      requestContextOf(response).storeBudget.restart();
     },
     holdMs: (request) => (hasIdempotencyKey(request) ? KEY_WAIT_MS : 0),
     answer: async (request, response) => {

@@ -4,7 +4,7 @@ import type { Request, Response, Router } from 'express';
 import type { KeyRing } from '../../keys/key-ring.ts';
 import { StoreUnavailable } from '../../redis/store-errors.ts';
 import { admitCaller } from '../caller.ts';
-import { exchangeOf } from '../exchange.ts';
+import { requestContextOf } from '../request-context.ts';
 import type { Limit } from '../limits/rate-limit.ts';
 import { HttpProblem } from '../problem.ts';
 import { refuseUnknownParameters } from '../requests/query-parameters.ts';
@@ -91,7 +91,7 @@ async function handle(
   const moreMs = holdMs?.(request);
   const answering = answered(answer, request, response);
   try {
-    await exchangeOf(response).storeBudget.within(answering, moreMs);
+    await requestContextOf(response).storeBudget.within(answering, moreMs);
   } catch (error) {
     // A response that has begun cannot become a 503.
     if (!(error instanceof StoreUnavailable) || !response.headersSent) throw error;

@@ -27,8 +27,8 @@ export function createEventFrames(pathOfPicture: (id: string) => string): EventF
     made.set(source, frame);
     return frame;
   };
-  const resultOf = (id: string, { json, hasPicture }: ProbeState): string =>
-    hasPicture ? `${json.slice(0, -1)},"screenshotUrl":${JSON.stringify(pathOfPicture(id))}}` : json;
+  const resultOf = (id: string, { json, hasScreenshot }: ProbeState): string =>
+    hasScreenshot ? `${json.slice(0, -1)},"screenshotUrl":${JSON.stringify(pathOfPicture(id))}}` : json;
 
   return {
     probe: (id, state) =>

@@ -24,7 +24,7 @@ const state = (version: number, json: string, probe = 'fra-1'): ProbeState => ({
   probe,
   version,
   json,
-  hasPicture: false,
+  hasScreenshot: false,
 });
 
 function playCheck(): PlayedCheck {

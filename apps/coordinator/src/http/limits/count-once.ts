@@ -1,6 +1,6 @@
 import { stallTolerantTimeout } from '@vantage/timers';
 
-import type { Asked } from './rate-limit.ts';
+import type { CountOptions } from './rate-limit.ts';
 
 /** A request that has not been counted with its targets within this time is counted without them. */
 const COUNT_CLIENT_AFTER_MS = 1_250;
@@ -10,7 +10,7 @@ export interface RequestCount {
    * Counts the request with its targets; false if that fails, as when a limit refuses it, or if it was counted before.
    * Never rejects.
    */
-  readonly admit: (asked: Partial<Asked>) => Promise<boolean>;
+  readonly admit: (asked: Partial<CountOptions>) => Promise<boolean>;
   /**
    * Counts the request without targets, unless it was counted before.
    *
@@ -20,9 +20,9 @@ export interface RequestCount {
 }
 
 /** Counts a request exactly once, whatever its outcome. */
-export function countOnce(count: (asked: Partial<Asked>) => Promise<void>): RequestCount {
+export function countOnce(count: (asked: Partial<CountOptions>) => Promise<void>): RequestCount {
   let counting: Promise<PromiseSettledResult<void>> | undefined;
-  const start = (asked: Partial<Asked>): Promise<PromiseSettledResult<void>> => {
+  const start = (asked: Partial<CountOptions>): Promise<PromiseSettledResult<void>> => {
     cancel();
     counting ??= settled(count(asked));
     return counting;

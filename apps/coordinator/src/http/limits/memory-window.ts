@@ -14,7 +14,7 @@ interface State {
   readonly members: Map<string, number>;
 }
 
-interface Judgement {
+interface AxisDecision {
   readonly admits: boolean;
   readonly count: number;
   readonly waitMs: number;
@@ -36,11 +36,11 @@ export interface MemoryWindow {
 export function createMemoryWindow(maxAxes = MAX_AXES): MemoryWindow {
   const states = new Map<string, State>();
 
-  const judge = ({ key, limit, cost = 1, member }: Axis, nowMs: number): Judgement => {
+  const evaluate = ({ key, limit, cost = 1, member }: Axis, nowMs: number): AxisDecision => {
     const state = states.get(key) ?? empty();
     return member === undefined
-      ? judgeSum(state, limit, cost, nowMs)
-      : judgeDistinct(state.members, limit, member, nowMs);
+      ? decideSum(state, limit, cost, nowMs)
+      : decideDistinct(state.members, limit, member, nowMs);
   };
   const add = ({ key, cost = 1, member }: Axis, nowMs: number): void => {
     const state = states.get(key) ?? empty();
@@ -64,7 +64,7 @@ export function createMemoryWindow(maxAxes = MAX_AXES): MemoryWindow {
     count: ({ client, target }, nowMs) => {
       const [first] = client;
       if (first === undefined) throw new RangeError('a request counts on one axis at least');
-      const counts = client.map((axis) => judge(axis, nowMs));
+      const counts = client.map((axis) => evaluate(axis, nowMs));
       const refused = counts.filter(({ admits }) => !admits);
       // A cost beyond the limit is admitted into an empty window and uses it up.
       const hits = Math.min(counts[0]!.count + (first.cost ?? 1), first.limit);
@@ -75,7 +75,7 @@ export function createMemoryWindow(maxAxes = MAX_AXES): MemoryWindow {
       }
       const count = { admitted: true, hits, resetMs: counts[0]!.waitMs };
       for (const axis of client) add(axis, nowMs);
-      const refusedBy = longestRefusal(target, (axis) => judge(axis, nowMs));
+      const refusedBy = longestRefusal(target, (axis) => evaluate(axis, nowMs));
       if (refusedBy === undefined) for (const axis of target) add(axis, nowMs);
       forget(nowMs);
       return refusedBy === undefined ? count : { ...count, refusedBy };
@@ -87,10 +87,10 @@ function empty(): State {
   return { usedAt: 0, slices: new Map(), sum: 0, members: new Map() };
 }
 
-function longestRefusal(axes: readonly Axis[], judge: (axis: Axis) => Judgement): TargetRefusal | undefined {
+function longestRefusal(axes: readonly Axis[], evaluate: (axis: Axis) => AxisDecision): TargetRefusal | undefined {
   let longest: TargetRefusal | undefined;
   for (const [index, axis] of axes.entries()) {
-    const { admits, count, waitMs } = judge(axis);
+    const { admits, count, waitMs } = evaluate(axis);
     if (admits || waitMs <= (longest?.resetMs ?? 0)) continue;
     longest = { axis: index, left: Math.max(0, axis.limit - count), resetMs: waitMs };
   }
@@ -101,7 +101,7 @@ function longestRefusal(axes: readonly Axis[], judge: (axis: Axis) => Judgement)
  * Decides whether the sum of the costs in the window admits a request, without counting it. Drops slices that have left
  * the window.
  */
-function judgeSum(state: State, limit: number, cost: number, nowMs: number): Judgement {
+function decideSum(state: State, limit: number, cost: number, nowMs: number): AxisDecision {
   const { slices } = state;
   const from = nowMs - WINDOW_MS;
   for (const [slice, costs] of slices) {
@@ -130,7 +130,7 @@ function hitsOf(slice: number, costs: number, from: number): number {
   return Math.ceil(costs * Math.min(1, (sliceEnd(slice) - from) / SLICE_MS));
 }
 
-function judgeDistinct(members: Map<string, number>, limit: number, member: string, nowMs: number): Judgement {
+function decideDistinct(members: Map<string, number>, limit: number, member: string, nowMs: number): AxisDecision {
   const from = nowMs - WINDOW_MS;
   for (const [known, usedAt] of members) {
     if (usedAt > from) break;

@@ -20,10 +20,10 @@ import { WINDOW_MS, type Count } from './window.ts';
  * @param asked cost and targets of the request
  * @throws HttpProblem 429 that names the limit; 400 if the client has no address
  */
-export type Limit = (request: Request, response: Response, asked?: Partial<Asked>) => Promise<void>;
+export type Limit = (request: Request, response: Response, asked?: Partial<CountOptions>) => Promise<void>;
 
 /** Properties of a request that affect its count. */
-export interface Asked {
+export interface CountOptions {
   /** Cost toward the client's limit; default 1. */
   readonly cost: number;
   /**
@@ -40,7 +40,7 @@ export interface Asked {
   readonly grant: string | undefined;
 }
 
-const PLAIN: Asked = { cost: 1, targets: [], onLikely: undefined, grant: undefined };
+const PLAIN: CountOptions = { cost: 1, targets: [], onLikely: undefined, grant: undefined };
 
 /** A limit with a check in memory, which refuses clients that are known to be over their limit. */
 export interface EarlyLimit {
@@ -89,7 +89,7 @@ export function limitEarly(
 }
 
 /** A request that is being counted. */
-interface Counted extends Asked {
+interface Counted extends CountOptions {
   readonly caller: Caller;
   readonly response: Response;
 }

@@ -87,7 +87,7 @@ local function distinct(key, limit, member)
   return false, count, tonumber(leaving[2]) - from + 1
 end
 
-local function judge(axis)
+local function evaluate(axis)
   local limit, cost, member = tonumber(ARGV[3 * axis - 1]), tonumber(ARGV[3 * axis]), ARGV[3 * axis + 1]
   if member ~= '' then return distinct(KEYS[axis], limit, member) end
   return sum(KEYS[axis], limit, cost)
@@ -111,7 +111,7 @@ end
 
 local admitted, hits, reset, spare = 1, 0, 0, math.huge
 for axis = 1, clients do
-  local admits, count, wait = judge(axis)
+  local admits, count, wait = evaluate(axis)
   spare = math.min(spare, math.max(0, tonumber(ARGV[3 * axis - 1]) - count))
   -- A cost beyond the limit, in an empty window, uses all of it up.
   if axis == 1 then hits = math.min(count + tonumber(ARGV[3]), tonumber(ARGV[2])) end
@@ -128,7 +128,7 @@ if admitted == 0 then return { 0, hits, reset, 0, spare, 0 } end
 add(1, clients)
 local refused, left, target_wait = 0, 0, 0
 for axis = clients + 1, #KEYS do
-  local admits, count, wait = judge(axis)
+  local admits, count, wait = evaluate(axis)
   if not admits and wait > target_wait then
     refused, left, target_wait = axis - clients, math.max(0, tonumber(ARGV[3 * axis - 1]) - count), wait
   end

@@ -91,7 +91,7 @@ describe('the OpenAPI document', () => {
 
   it('has the answers to a key that is not valid, or that a coordinator has not read yet', async () => {
     for (const found of [{ refused: 'unknown' }, 'unread'] as const) {
-      const keys = { find: () => found, look: async () => undefined };
+      const keys = { find: () => found, poll: async () => undefined };
       const keyBed = await startHttpBed({ publicUrl: 'https://vantage.example/net', keys });
       for (const [template, operations] of Object.entries(document['paths'] as Record<string, JsonObject>)) {
         for (const [method, operation] of Object.entries(operations)) {

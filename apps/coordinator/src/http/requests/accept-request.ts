@@ -18,9 +18,9 @@ import { createBodyReader, invalid, type ReadBody, type RequestBody } from './va
  *
  * @param allow additional networks that an API key permits
  */
-export type JudgeTarget = (target: JudgedTarget, allow?: readonly string[]) => Judgement;
+export type EvaluateTarget = (target: RequestTarget, allow?: readonly string[]) => RequestTargetDecision;
 
-export interface JudgedTarget {
+export interface RequestTarget {
   readonly hostKind: AnyCheckType['hostKind'];
   readonly purpose: TargetPurpose;
   /** The host as the client wrote it. */
@@ -29,7 +29,7 @@ export interface JudgedTarget {
   readonly family?: Family | undefined;
 }
 
-export type Judgement =
+export type RequestTargetDecision =
   | { readonly verdict: 'accepted'; /** Canonical. */ readonly host: string }
   /** The target is malformed, as the message explains. */
   | { readonly verdict: 'malformed'; readonly message: string }
@@ -37,7 +37,7 @@ export type Judgement =
   | { readonly verdict: 'refused'; readonly message: string };
 
 /** A request after all validation that needs no Redis. */
-export interface JudgedRequest {
+export interface ValidatedRequest {
   /** Undefined if there are errors or refusals. */
   readonly accepted: AcceptedRequest | undefined;
   /** Faults of fields, by pointers into the body. */
@@ -53,7 +53,7 @@ export interface JudgedRequest {
 }
 
 /** @param allow additional networks that an API key permits */
-export type JudgeRequest = (body: unknown, allow?: readonly string[]) => JudgedRequest;
+export type ValidateRequest = (body: unknown, allow?: readonly string[]) => ValidatedRequest;
 
 /** @param allow additional networks of the request's key */
 export type RequestReader = (body: unknown, allow?: readonly string[]) => AcceptedRequest;
@@ -63,23 +63,26 @@ export type RequestReader = (body: unknown, allow?: readonly string[]) => Accept
  * host, the type's rules beyond its schema, and the target policy, and reports all their faults. Rules that read a
  * field without a valid value are skipped.
  */
-export function createRequestJudge(checkTypes: readonly AnyCheckType[], judgeTarget: JudgeTarget): JudgeRequest {
+export function createRequestValidator(
+  checkTypes: readonly AnyCheckType[],
+  evaluateTarget: EvaluateTarget,
+): ValidateRequest {
   const readBody = createBodyReader(checkTypes);
   return (json, allow) => {
     const reading = readBody(json);
     if (reading.checkType === undefined) {
       return { accepted: undefined, errors: reading.errors, refusals: [], checkType: undefined, host: undefined };
     }
-    return judgeBody(reading, (target) => judgeTarget(target, allow));
+    return validateBody(reading, (target) => evaluateTarget(target, allow));
   };
 }
 
 /**
  * @returns a function that throws HttpProblem 400 for faults of the request, and 403 if only its targets are refused
  */
-export function requestReaderOf(judgeRequest: JudgeRequest): RequestReader {
+export function requestReaderOf(validateRequest: ValidateRequest): RequestReader {
   return (json, allow) => {
-    const { accepted, errors, refusals } = judgeRequest(json, allow);
+    const { accepted, errors, refusals } = validateRequest(json, allow);
     if (accepted !== undefined) return accepted;
     if (errors.length > 0) throw invalid([...errors, ...refusals]);
     const { path, message } = refusals[0]!;
@@ -89,25 +92,25 @@ export function requestReaderOf(judgeRequest: JudgeRequest): RequestReader {
 
 const HOST = '/host';
 
-function judgeBody({ checkType, body, errors: faults, broken }: ReadBody, judge: Judge): JudgedRequest {
+function validateBody({ checkType, body, errors: faults, broken }: ReadBody, evaluate: Evaluate): ValidatedRequest {
   const fields = fieldsOf(checkType, body);
   if (checkType.takesPairs === true && body.between !== undefined) {
-    return judgePair({ checkType, body, errors: faults, broken }, fields);
+    return validatePair({ checkType, body, errors: faults, broken }, fields);
   }
-  const judgement = broken.has(HOST) ? undefined : judge(judgedTarget(checkType, body, fields, broken));
-  const isMalformed = judgement?.verdict === 'malformed';
+  const decision = broken.has(HOST) ? undefined : evaluate(requestTargetOf(checkType, body, fields, broken));
+  const isMalformed = decision?.verdict === 'malformed';
   const unread = isMalformed ? new Set([...broken, HOST]) : broken;
-  const host = judgement?.verdict === 'accepted' ? judgement.host : body.host;
+  const host = decision?.verdict === 'accepted' ? decision.host : body.host;
   const params = { ...fields, host, options: body.options };
   const ruled = ruleErrors(checkType, params, unread);
-  const errors = [...faults, ...(isMalformed ? [{ path: HOST, message: judgement.message }] : []), ...ruled];
-  const isRefused = judgement?.verdict === 'refused';
+  const errors = [...faults, ...(isMalformed ? [{ path: HOST, message: decision.message }] : []), ...ruled];
+  const isRefused = decision?.verdict === 'refused';
   const others = otherTargetsOf(checkType, params, unread)
     // Skips targets that have an error already, and the host if it was refused.
     .filter((other) => !ruled.some(({ path }) => path === other.path) && !(isRefused && other.host === host))
-    .map((other) => ({ other, judgement: judge(otherTarget(other)) }));
+    .map((other) => ({ other, decision: evaluate(otherTarget(other)) }));
   errors.push(...messages(others, 'malformed'));
-  const refusals = [...(isRefused ? [{ path: HOST, message: judgement.message }] : []), ...messages(others, 'refused')];
+  const refusals = [...(isRefused ? [{ path: HOST, message: decision.message }] : []), ...messages(others, 'refused')];
   const isAccepted = errors.length === 0 && refusals.length === 0;
   return {
     errors,
@@ -121,10 +124,10 @@ function judgeBody({ checkType, body, errors: faults, broken }: ReadBody, judge:
 /**
  * Reads a request `between` two probes. `resolve-pair.ts` finds their addresses and applies the target policy to them.
  */
-function judgePair(
+function validatePair(
   { checkType, body, errors: faults, broken }: ReadBody,
   fields: Readonly<Record<string, unknown>>,
-): JudgedRequest {
+): ValidatedRequest {
   const { between, options, limit } = body;
   const params = { ...fields, host: '', options };
   const isBoth = !broken.has('/options') && options['family'] === 'both';
@@ -140,21 +143,21 @@ function judgePair(
   return { ...unjudged, accepted: { checkType, submittedHost, params, probes: between, between, limit } };
 }
 
-type Judge = (target: JudgedTarget) => Judgement;
+type Evaluate = (target: RequestTarget) => RequestTargetDecision;
 
-interface JudgedOther {
+interface EvaluatedOther {
   readonly other: OtherTarget;
-  readonly judgement: Judgement;
+  readonly decision: RequestTargetDecision;
 }
 
-function messages(others: readonly JudgedOther[], verdict: 'malformed' | 'refused'): readonly InputError[] {
-  return others.flatMap(({ other: { path }, judgement }) =>
-    judgement.verdict === verdict ? [{ path, message: judgement.message }] : [],
+function messages(others: readonly EvaluatedOther[], verdict: 'malformed' | 'refused'): readonly InputError[] {
+  return others.flatMap(({ other: { path }, decision }) =>
+    decision.verdict === verdict ? [{ path, message: decision.message }] : [],
   );
 }
 
 /** A further host that the check contacts, such as a resolver. */
-function otherTarget({ host, port, purpose }: OtherTarget): JudgedTarget {
+function otherTarget({ host, port, purpose }: OtherTarget): RequestTarget {
   return { hostKind: 'host', purpose, host, port };
 }
 
@@ -172,12 +175,12 @@ function fieldsOf(checkType: AnyCheckType, body: RequestBody): Readonly<Record<s
 /** Port for the target policy if the submitted one is invalid, which is already reported as an error. */
 const ANY_PORT = 443;
 
-function judgedTarget(
+function requestTargetOf(
   { hostKind, purpose }: AnyCheckType,
   { host, options }: RequestBody,
   { port }: Readonly<Record<string, unknown>>,
   broken: FieldPaths,
-): JudgedTarget {
+): RequestTarget {
   // The `family` option of a dns check is that of its resolver.
   const isUnread = hostKind === 'name' || broken.has('/options') || broken.has('/options/family');
   const family = isUnread ? undefined : options['family'];

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { checkTypes } from '@vantage/diagnostics/contract';
 
-import { fakeJudgeTarget } from '../../../test/http-fakes.ts';
+import { fakeEvaluateTarget } from '../../../test/http-fakes.ts';
 import { readMonitorsFile } from '../../monitors/file/monitors-file.ts';
 import { createMonitorReader } from './read-monitor.ts';
 
-const read = createMonitorReader(Object.values(checkTypes), fakeJudgeTarget);
+const read = createMonitorReader(Object.values(checkTypes), fakeEvaluateTarget);
 const ping = { type: 'ping', host: 'example.com', limit: 5 };
 
 describe('a monitor', () => {
@@ -206,7 +206,7 @@ describe('a fault of one stage', () => {
   });
 
   it('hides none of a webhook', () => {
-    const signing = createMonitorReader(Object.values(checkTypes), fakeJudgeTarget, true);
+    const signing = createMonitorReader(Object.values(checkTypes), fakeEvaluateTarget, true);
     const request = { check: ping, every: 'x', webhooks: [3, 'https://b.invalid', 'https://a.example/…'] };
 
     expect(paths(request, signing)).toEqual(['/every', '/webhooks/0', '/webhooks/1', '/webhooks/2']);
@@ -226,7 +226,7 @@ describe('the name of a monitor', () => {
 });
 
 describe('the webhooks of a monitor', () => {
-  const signing = createMonitorReader(Object.values(checkTypes), fakeJudgeTarget, true);
+  const signing = createMonitorReader(Object.values(checkTypes), fakeEvaluateTarget, true);
   const withWebhooks = (...webhooks: readonly string[]): object => ({ check: ping, every: '60s', webhooks });
 
   it('need a secret of the coordinators', () => {

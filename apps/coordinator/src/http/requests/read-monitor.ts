@@ -24,7 +24,7 @@ import {
   type ReadDefinition,
 } from '../../monitors/definition.ts';
 import { HIDDEN_PATH } from '../../monitors/describe-monitor.ts';
-import { createRequestJudge, type JudgedRequest, type JudgeTarget } from './accept-request.ts';
+import { createRequestValidator, type ValidatedRequest, type EvaluateTarget } from './accept-request.ts';
 import { inputErrors } from './input-errors.ts';
 import { createAjv } from '../../create-ajv.ts';
 
@@ -36,10 +36,10 @@ import { createAjv } from '../../create-ajv.ts';
  */
 export function createMonitorReader(
   checkTypes: readonly AnyCheckType[],
-  judge: JudgeTarget,
+  evaluate: EvaluateTarget,
   signsWebhooks = false,
 ): ReadDefinition {
-  const judgeRequest = createRequestJudge(checkTypes, judge);
+  const validateRequest = createRequestValidator(checkTypes, evaluate);
   let compiled: ValidateFunction<MonitorRequest> | undefined;
   return (name, body, allow) => {
     // Compiled for the first monitor: many coordinators have none.
@@ -54,7 +54,7 @@ export function createMonitorReader(
     const request = body as unknown as MonitorRequest;
     const everyMs = isBroken('/every') ? undefined : readInterval(request.every);
     const rule = isBroken('/alarm/when') ? undefined : readAlarm(request.alarm ?? {});
-    const check = isBroken('/check') ? undefined : judgeRequest(withMonitorDefaults(request.check), allow);
+    const check = isBroken('/check') ? undefined : validateRequest(withMonitorDefaults(request.check), allow);
     const errors: InputError[] = [
       ...faults,
       ...(everyMs === undefined && !isBroken('/every')
@@ -63,7 +63,7 @@ export function createMonitorReader(
       ...(rule === undefined && !isBroken('/alarm/when')
         ? [{ path: '/alarm/when', message: `must be ${AGREEMENT_FORM}` }]
         : []),
-      ...(isBroken('/webhooks') ? [] : webhookErrors(request.webhooks ?? [], isBroken, judge, signsWebhooks)),
+      ...(isBroken('/webhooks') ? [] : webhookErrors(request.webhooks ?? [], isBroken, evaluate, signsWebhooks)),
       ...[...(check?.errors ?? []), ...(check?.refusals ?? [])].map((error) => ({
         ...error,
         path: `/check${error.path}`,
@@ -130,7 +130,7 @@ function withFlows(asked: Readonly<Record<string, unknown>>): Readonly<Record<st
 function webhookErrors(
   urls: readonly string[],
   isBroken: (path: string) => boolean,
-  judge: JudgeTarget,
+  evaluate: EvaluateTarget,
   signsWebhooks: boolean,
 ): readonly InputError[] {
   if (urls.length > 0 && !signsWebhooks)
@@ -139,8 +139,8 @@ function webhookErrors(
     const path = `/webhooks/${index}`;
     if (isBroken(path)) return [];
     if (host.endsWith(HIDDEN_PATH)) return [{ path, message: 'must be the whole URL' }];
-    const judgement = judge({ hostKind: 'url', purpose: 'http', host });
-    return judgement.verdict === 'accepted' ? [] : [{ path, message: judgement.message }];
+    const decision = evaluate({ hostKind: 'url', purpose: 'http', host });
+    return decision.verdict === 'accepted' ? [] : [{ path, message: decision.message }];
   });
 }
 
@@ -164,7 +164,7 @@ function alarmErrors(
 const expectationTypes = { maxLoss: ['ping'], certificateDays: ['http'], status: ['http'], answers: ['dns'] } as const;
 
 /** Validates an expectation against the type of its check; skips the rules that read faulty fields of the check. */
-function expectationErrors(expectation: Expectation, check: JudgedRequest | undefined): readonly InputError[] {
+function expectationErrors(expectation: Expectation, check: ValidatedRequest | undefined): readonly InputError[] {
   const type = check?.checkType?.type;
   const errors: InputError[] = Object.entries(expectationTypes)
     .filter(([field, types]) => field in expectation && !(types as readonly string[]).includes(type ?? types[0]))

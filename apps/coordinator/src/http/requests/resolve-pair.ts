@@ -1,11 +1,11 @@
 import type { Family, InputError, Probes } from '@vantage/contract';
 
 import type { AcceptedRequest } from '../../checks/checks.ts';
-import { familyOf } from '../../probes/offers.ts';
+import { addressFamily } from '../../probes/offers.ts';
 import type { ProbeList } from '../../probes/registry/probe-list.ts';
 import { unknownProbe } from '../../probes/unknown-probe.ts';
 import { HttpProblem } from '../problem.ts';
-import type { JudgeTarget } from './accept-request.ts';
+import type { EvaluateTarget } from './accept-request.ts';
 import { invalid } from './validate-request.ts';
 
 /**
@@ -18,20 +18,20 @@ import { invalid } from './validate-request.ts';
  */
 export type ResolvePair = (request: AcceptedRequest, allow?: readonly string[]) => Promise<AcceptedRequest>;
 
-export function createPairResolver(probes: Pick<ProbeList, 'list'>, judgeTarget: JudgeTarget): ResolvePair {
+export function createPairResolver(probes: Pick<ProbeList, 'list'>, evaluateTarget: EvaluateTarget): ResolvePair {
   return async (request, allow) => {
     const { between, params, checkType } = request;
     if (between === undefined) return request;
     const addresses = addressesOf(between, await probes.list(), params.options['family'] as Family | undefined);
-    const judge = (target: Parameters<JudgeTarget>[0], index: number): void => {
-      const judgement = judgeTarget(target, allow);
-      if (judgement.verdict === 'accepted') return;
-      throw new HttpProblem('target-refused', `/between/${index}: ${judgement.message}`);
+    const evaluate = (target: Parameters<EvaluateTarget>[0], index: number): void => {
+      const decision = evaluateTarget(target, allow);
+      if (decision.verdict === 'accepted') return;
+      throw new HttpProblem('target-refused', `/between/${index}: ${decision.message}`);
     };
     for (const [index, host] of addresses.entries()) {
-      judge({ hostKind: 'host', purpose: checkType.purpose, host }, index);
+      evaluate({ hostKind: 'host', purpose: checkType.purpose, host }, index);
       for (const { purpose, port } of checkType.otherTargets?.({ ...params, host }) ?? []) {
-        judge({ hostKind: 'host', purpose, host, port }, index);
+        evaluate({ hostKind: 'host', purpose, host, port }, index);
       }
     }
     const [first, second] = between;
@@ -63,7 +63,7 @@ function addressesOf(
   if (without.length > 0) throw invalid(without);
   const families = wanted === undefined ? ([4, 6] as const) : [wanted];
   const pairs = families.flatMap((family) => {
-    const [a, b] = offers.map((offer) => offer.find((address) => familyOf(address) === family));
+    const [a, b] = offers.map((offer) => offer.find((address) => addressFamily(address) === family));
     return a === undefined || b === undefined ? [] : [{ family, addresses: [a, b] as const }];
   });
   // A probe whose agent lacks a family may offer an address of it, to which others can trace; it cannot trace back.
@@ -90,7 +90,7 @@ function mismatch(
   wanted: Family | undefined,
 ): InputError {
   const offered = between.map(
-    (id, index) => `${id} ${offers[index]!.map((each) => `IPv${familyOf(each)}`).join(' and ')}`,
+    (id, index) => `${id} ${offers[index]!.map((each) => `IPv${addressFamily(each)}`).join(' and ')}`,
   );
   return wanted === undefined
     ? { path: '/between', message: `must offer addresses of one family, and ${offered.join(', ')}` }

@@ -412,7 +412,7 @@ describe('GET /probe', () => {
     'says of %s that a key is not valid, or not known yet, not that there is none',
     async (path) => {
       let found: unknown = { refused: 'expired' };
-      const keys = { find: () => found as never, look: async () => undefined };
+      const keys = { find: () => found as never, poll: async () => undefined };
       const { ask } = await start({ scrapeNetworks: [], keys });
       const headers = { Authorization: 'Bearer vtg_x' };
       const expired = await ask(path, { headers });
@@ -424,7 +424,7 @@ describe('GET /probe', () => {
 
   it('lets a key with the scope scrape from anywhere', async () => {
     const key = { id: 'k', name: 'grafana', scopes: ['check'], limit: 600, allow: [], expiresAt: null } as never;
-    const keys = { find: () => ({ key }), look: async () => undefined };
+    const keys = { find: () => ({ key }), poll: async () => undefined };
     const { ask, stored } = await start({ scrapeNetworks: [], keys });
     stored.set(CHECK_ID, check('ping', { 'fra-1': { result: 'pending' } }));
     const headers = { Authorization: 'Bearer vtg_x' };

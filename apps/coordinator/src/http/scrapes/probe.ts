@@ -25,11 +25,11 @@ import { callerDigest } from '../limits/axes.ts';
 import type { EarlyLimit } from '../limits/rate-limit.ts';
 import { targetAxes, type TargetLimits } from '../limits/target-axes.ts';
 import { HttpProblem } from '../problem.ts';
-import type { JudgeRequest } from '../requests/accept-request.ts';
+import type { ValidateRequest } from '../requests/accept-request.ts';
 import { invalid } from '../requests/validate-request.ts';
 import { untilGone } from '../until-gone.ts';
 import { debugText } from './debug-text.ts';
-import { asScrapeFaults, judgeScrape, type JudgedScrape } from './judge-scrape.ts';
+import { asScrapeFaults, validateScrape, type ValidatedScrape } from './validate-scrape.ts';
 import type { ScrapeAccess } from './scrape-access.ts';
 import { readScrape, type Scrape } from './scrape-request.ts';
 
@@ -38,7 +38,7 @@ export interface ProbeEndpointOptions {
   readonly access: ScrapeAccess;
   readonly checks: Pick<Checks, 'create' | 'read'>;
   readonly probes: ProbeList;
-  readonly judgeRequest: JudgeRequest;
+  readonly validateRequest: ValidateRequest;
   readonly limit: EarlyLimit;
   readonly targetLimits: TargetLimits;
   /** Aborted when the service stops. */
@@ -50,7 +50,7 @@ export interface ProbeEndpointOptions {
  * used up.
  */
 export function probeTarget(options: ProbeEndpointOptions): Endpoint {
-  const scrapes = new WeakMap<Request, JudgedScrape>();
+  const scrapes = new WeakMap<Request, ValidatedScrape>();
   return {
     path: '/probe',
     method: 'GET',
@@ -66,7 +66,7 @@ export function probeTarget(options: ProbeEndpointOptions): Endpoint {
         throw refusal;
       }
       const reading = readScrape(request, options.modules());
-      scrapes.set(request, judgeScrape(reading, options.judgeRequest, apiKeyOf(request)?.allow));
+      scrapes.set(request, validateScrape(reading, options.validateRequest, apiKeyOf(request)?.allow));
     },
     holdMs: (request) => scrapes.get(request)!.scrape.budgetMs,
     answer: async (request, response) => {

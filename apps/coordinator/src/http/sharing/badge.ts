@@ -1,6 +1,6 @@
 import { html } from '../pages/html.ts';
 import { shortened } from './shortened.ts';
-import type { ShownCheck, Tone } from './shown-check.ts';
+import type { CheckTexts, Tone } from './check-texts.ts';
 
 /** Background colours of a badge. White text on each has a contrast of at least 4.5:1. */
 const COLOURS: Readonly<Record<Tone, string>> = {
@@ -14,7 +14,7 @@ const LONGEST_LABEL = 48;
 const PADDING = 7;
 
 /** Renders the verdict of a check as an SVG of 20 pixels height; all texts are escaped. */
-export function badge({ name, word, tone }: ShownCheck): string {
+export function badge({ name, word, tone }: CheckTexts): string {
   const label = shortened(name, LONGEST_LABEL);
   const [left, right] = [widthOf(label), widthOf(word)];
   const [split, width] = [left + 2 * PADDING, left + right + 4 * PADDING];

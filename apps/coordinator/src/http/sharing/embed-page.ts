@@ -4,7 +4,7 @@ import { isFinal, saysNothing, type Probes } from '@vantage/contract';
 
 import type { Links } from '../links.ts';
 import { html, type Html } from '../pages/html.ts';
-import type { ShownCheck } from './shown-check.ts';
+import type { CheckTexts } from './check-texts.ts';
 
 const STYLE = `
 :root { color-scheme: light dark; --ink: light-dark(#10181d, #e9eff2); --dim: light-dark(#55636d, #94a4ae); --line: light-dark(#e2e7ea, #212b31); --good: light-dark(#0a7548, #3fd79a); --warn: light-dark(#8a5800, #f0b64b); --bad: light-dark(#b3261e, #ff8f86); }
@@ -30,7 +30,7 @@ const POLICY = [
 export const EMBED_HEADERS = { 'Content-Security-Policy': POLICY, 'X-Robots-Tag': 'noindex' };
 
 /** Renders a check for an iframe: verdict, headline, and a row per probe, failed ones first. */
-export function embedPage(links: Links, { check, name, word, tone, headline }: ShownCheck, probes: Probes): Buffer {
+export function embedPage(links: Links, { check, name, word, tone, headline }: CheckTexts, probes: Probes): Buffer {
   const rows = Object.entries(check?.results ?? {}).map(([probe, result]) => ({ probe, result, ...outcomeOf(result) }));
   rows.sort((one, other) => one.order - other.order || one.probe.localeCompare(other.probe, 'en', { numeric: true }));
   const { markup } = html`<!doctype html>
@@ -91,7 +91,7 @@ function outcomeOf(result: Readonly<Record<string, unknown>>): { outcome: string
   return outcome === 'timeout' ? { outcome: words, tone: 'warn', order: 1 } : { outcome: words, tone: 'bad', order: 0 };
 }
 
-function linkOf(links: Links, { testId, createdAt }: NonNullable<ShownCheck['check']>): Html {
+function linkOf(links: Links, { testId, createdAt }: NonNullable<CheckTexts['check']>): Html {
   return html`<a href="${links.path(`/c/${testId}`)}" target="_blank" rel="noopener noreferrer">All results</a>,
     <time datetime="${createdAt}">${createdAt.slice(0, 16).replace('T', ' ')} UTC</time>`;
 }

@@ -18,7 +18,7 @@ import { readMonitorsFile } from './monitors-file.ts';
 
 export interface MonitorsFile {
   /** Reads the file, and applies it if it changed or Redis lost its monitors. */
-  readonly look: () => Promise<void>;
+  readonly poll: () => Promise<void>;
   /**
    * Why the file is not in effect: it cannot be read or is invalid, or the file of another coordinator was applied.
    * Undefined if none of this is known.
@@ -78,7 +78,7 @@ export function followMonitorsFile(dependencies: FollowFileDependencies): Monito
   return {
     fault: () =>
       fault ?? (isSuperseded ? `${path}: the file of another coordinator differs and is in force` : undefined),
-    look: async () => {
+    poll: async () => {
       await read();
       if (valid === undefined) return;
       const { definitions, digest } = valid;

@@ -10,7 +10,7 @@ import { CheckEvicted } from '../../redis/store-errors.ts';
 import { readAlarm, type MonitorDefinition, type StoredMonitor } from '../definition.ts';
 import { digestOf } from '../webhooks/message.ts';
 import { describeEvent } from '../state/describe-events.ts';
-import { judgeRun } from '../state/judge-run.ts';
+import { evaluateRun } from '../state/evaluate-run.ts';
 import { claimOpen, commitRun, readOpen } from '../store/run-records.ts';
 import { LEASE_MS, type OpenTick } from '../store/tick-records.ts';
 import { pathsOfTick } from './paths-of-tick.ts';
@@ -92,7 +92,7 @@ async function evaluateNext(dependencies: EvaluationDependencies, name: string):
   if (check === 'pending') return !stopping.aborted;
 
   const definition = reading.valid ? reading.definition : withoutReading(stored);
-  const { run, outcome } = judgeRun(started, check, definition, await factsOfProbes());
+  const { run, outcome } = evaluateRun(started, check, definition, await factsOfProbes());
   const before = next.state === '' ? undefined : (JSON.parse(next.state) as MonitorState);
   const { state, events } = reduce(before, outcome, definition.rule);
   const nowMs = await clock.now(redis);
@@ -124,7 +124,7 @@ async function evaluateNext(dependencies: EvaluationDependencies, name: string):
     },
     run,
     task,
-    lookMs: nowMs + LEASE_MS + budgetMs,
+    pollMs: nowMs + LEASE_MS + budgetMs,
     events: described,
     pathChange: paths.entry,
   });

@@ -43,7 +43,7 @@ export interface TickDependencies {
   readonly onStarted: (name: string) => void;
   readonly observe: (lateMs: number) => void;
   /** Poll interval while no tick is due. */
-  readonly lookEveryMs: number;
+  readonly pollIntervalMs: number;
   readonly log: Log;
 }
 
@@ -72,19 +72,19 @@ export function createReadStored(readDefinition: ReadDefinition): ReadStored {
  * Claims the ticks that are due, starts the check of each, and postpones those that were missed.
  *
  * @returns a function that does so once, and resolves with the milliseconds until the next tick; `again` if more ticks
- *   may be due now, undefined if none is due within `lookEveryMs`
+ *   may be due now, undefined if none is due within `pollIntervalMs`
  */
 export function createTicks(dependencies: TickDependencies): () => Promise<'again' | number | undefined> {
-  const { redis, drawId, lookEveryMs } = dependencies;
+  const { redis, drawId, pollIntervalMs } = dependencies;
   return async () => {
     const ids = Array.from({ length: AT_ONCE }, drawId);
     const sentAt = performance.now();
-    const looked = await onStore(redis, () => claimTicks(redis, ids));
-    const { nowMs, nextMs, claimed, missed } = looked;
-    await Promise.all([postpone(dependencies, looked), ...claimed.map((tick) => startTick(dependencies, tick))]);
+    const polled = await onStore(redis, () => claimTicks(redis, ids));
+    const { nowMs, nextMs, claimed, missed } = polled;
+    await Promise.all([postpone(dependencies, polled), ...claimed.map((tick) => startTick(dependencies, tick))]);
     if (claimed.length + missed.length === AT_ONCE) return 'again';
     const waitMs = (nextMs ?? Number.POSITIVE_INFINITY) - nowMs - (performance.now() - sentAt);
-    return waitMs < lookEveryMs ? Math.max(0, waitMs) + SPREAD_MS * Math.random() : undefined;
+    return waitMs < pollIntervalMs ? Math.max(0, waitMs) + SPREAD_MS * Math.random() : undefined;
   };
 }
 
@@ -114,8 +114,8 @@ async function startTick(dependencies: TickDependencies, tick: ClaimedTick): Pro
     if (open === undefined) return;
     const nowMs = await clock.now(redis);
     const nextMs = nextTickAfter(claim.atMs, nowMs, { name, everyMs: intervalOf(reading) });
-    const lookMs = nowMs + open.budgetMs + EVALUATED_WITHIN_MS;
-    if (!(await onStore(redis, () => confirmTick(redis, tick, open, { nextMs, lookMs })))) return;
+    const pollMs = nowMs + open.budgetMs + EVALUATED_WITHIN_MS;
+    if (!(await onStore(redis, () => confirmTick(redis, tick, open, { nextMs, pollMs })))) return;
     if (open.startedMs !== null) observe(Math.max(0, open.startedMs - claim.atMs));
     onStarted(name);
   } catch (error) {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { checkTypes } from '@vantage/diagnostics/contract';
 
-import { fakeJudgeTarget } from '../../../test/http-fakes.ts';
+import { fakeEvaluateTarget } from '../../../test/http-fakes.ts';
 import { createMonitorReader } from '../../http/requests/read-monitor.ts';
 import { readTrace } from './trace-request.ts';
 
-const read = createMonitorReader(Object.values(checkTypes), fakeJudgeTarget);
+const read = createMonitorReader(Object.values(checkTypes), fakeEvaluateTarget);
 
 function traceOf(check: object): unknown {
   const reading = read('web', { check, every: '60s' });

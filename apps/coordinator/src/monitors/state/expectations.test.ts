@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Expectation } from '@vantage/contract';
 import type { Evidence } from '@vantage/summary';
 
-import { judgeResult } from './expectations.ts';
+import { evaluateResult } from './expectations.ts';
 
 const refusal = { code: 'dns_refused', phase: 'resolve', source: 'resolver', message: 'The resolver refused.' };
 const unavailable = { code: 'http_status', phase: 'response', source: 'target', message: 'It answered with 503.' };
@@ -261,7 +261,7 @@ describe('an expectation', () => {
       'round-trip time 9 ms, more than 1 ms; loss 100 %, more than 0 %',
     ],
   ])('%s', (_reason, result, evidence, expectation, state, reason) => {
-    expect(judgeResult(result as Record<string, unknown>, evidence, expectation)).toMatchObject({ state, reason });
+    expect(evaluateResult(result as Record<string, unknown>, evidence, expectation)).toMatchObject({ state, reason });
   });
 
   it.each<[string, object, number | undefined]>([
@@ -277,6 +277,6 @@ describe('an expectation', () => {
     const dates = { sslValidFrom: '2026-01-01T00:00:00Z', finishedAt: '2026-01-05T00:00:00Z' };
     const result = { ...dates, tls: { daysLeft: 2 }, ...more };
 
-    expect(judgeResult(result, 'up', {}).certificateLifeLeft).toBe(left);
+    expect(evaluateResult(result, 'up', {}).certificateLifeLeft).toBe(left);
   });
 });

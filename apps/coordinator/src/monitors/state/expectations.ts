@@ -24,7 +24,7 @@ interface Measured extends MeasuredCertificates, MeasuredAnswers {
  *
  * @param evidence as the summary counts the result
  */
-export function judgeResult(
+export function evaluateResult(
   result: Readonly<Record<string, unknown>>,
   evidence: Evidence | undefined,
   expectation: Expectation,

@@ -2,7 +2,7 @@ import { redisKeys, type MonitorEvent as PublicEvent, type StoredPathChange } fr
 import type { Redis } from 'ioredis';
 
 import type { StoredMonitor } from '../definition.ts';
-import type { RunRecord } from '../state/judge-run.ts';
+import type { RunRecord } from '../state/evaluate-run.ts';
 import type { MonitorState } from '../state/monitor-state.ts';
 import type { Parting } from './outbox-records.ts';
 import { EVENTS_KEPT } from './schedule-scripts.ts';

@@ -2,7 +2,7 @@ import { redisKeys, type MonitorEvent as PublicEvent, type StoredPathChange } fr
 import type { Redis } from 'ioredis';
 
 import { runScript } from '../../redis/scripts.ts';
-import type { JudgedRun } from '../state/judge-run.ts';
+import type { EvaluatedRun } from '../state/evaluate-run.ts';
 import type { MonitorState } from '../state/monitor-state.ts';
 import type { ChangeTask } from './outbox-records.ts';
 import { claimDueScript, commitScript } from './schedule-scripts.ts';
@@ -36,8 +36,8 @@ export async function commitRun(
   before: { readonly open: string; readonly state: string },
   after: {
     readonly state: MonitorState;
-    readonly run: JudgedRun['run'];
-    readonly lookMs: number;
+    readonly run: EvaluatedRun['run'];
+    readonly pollMs: number;
     readonly events: readonly PublicEvent[];
     readonly task: ChangeTask | undefined;
     readonly pathChange: StoredPathChange | undefined;
@@ -52,10 +52,10 @@ export async function commitRun(
     redisKeys.monitorOutbox,
     redisKeys.monitorPaths(name),
   ];
-  const { state, run, lookMs, task, pathChange, events } = after;
+  const { state, run, pollMs, task, pathChange, events } = after;
   const [tick, ...further] = [[state, run], [task, pathChange], events].map((group) =>
     group.map((one) => (one === undefined ? '' : JSON.stringify(one))),
   );
-  const values = [name, before.open, before.state, ...tick!, lookMs, redisKeys.monitorsChanged, ...further.flat()];
+  const values = [name, before.open, before.state, ...tick!, pollMs, redisKeys.monitorsChanged, ...further.flat()];
   return (await runScript(redis, commitScript, keys, values)) === 'done';
 }

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 
 import { runScript } from '../../redis/scripts.ts';
 import { MISSED_AFTER_MS } from '../definition.ts';
-import type { StartedRun } from '../state/judge-run.ts';
+import type { StartedRun } from '../state/evaluate-run.ts';
 import { claimScript, confirmScript, postponeScript } from './schedule-scripts.ts';
 
 /** A tick, or the evaluation of a monitor, that was claimed and is not done can be claimed again after this time. */
@@ -80,7 +80,7 @@ export async function confirmTick(
   redis: Redis,
   { name, claim }: Pick<ClaimedTick, 'name' | 'claim'>,
   open: OpenTick,
-  times: { readonly nextMs: number; readonly lookMs: number },
+  times: { readonly nextMs: number; readonly pollMs: number },
 ): Promise<boolean> {
   const keys = [
     redisKeys.monitorsDue,
@@ -88,6 +88,6 @@ export async function confirmTick(
     redisKeys.monitorsOpen,
     redisKeys.monitorOpenTicks(name),
   ];
-  const values = [name, claim, times.nextMs, times.lookMs, JSON.stringify(open)];
+  const values = [name, claim, times.nextMs, times.pollMs, JSON.stringify(open)];
   return (await runScript(redis, confirmScript, keys, values)) === 1;
 }

@@ -100,7 +100,7 @@ function startQueue(url: string): { readonly redis: Redis; readonly queue: Webho
   const queue = createWebhookQueue({ redis, clock, drawId, sendWebhook, log: quiet });
   connections.push(redis);
   queues.push(queue);
-  timers.push(setInterval(() => void queue.look().catch(() => undefined), 50));
+  timers.push(setInterval(() => void queue.poll().catch(() => undefined), 50));
   return { redis, queue };
 }
 
@@ -259,8 +259,8 @@ describe('messages to webhooks', () => {
   it('need no queue while there are none', async () => {
     const { redis, queue } = startQueue(server.url);
     await isReady(redis);
-    await queue.look();
-    await queue.look();
+    await queue.poll();
+    await queue.poll();
 
     expect(await redis.keys(`${QUEUE}:*`)).toEqual([]);
   });

@@ -43,7 +43,7 @@ export interface WebhookQueue {
    * Takes the jobs that are due and starts their deliveries, without waiting for their ends. Resolves to `again` if
    * more jobs may be due, to a delay in milliseconds while no more can be taken, otherwise to undefined.
    */
-  readonly look: () => Promise<'again' | number | undefined>;
+  readonly poll: () => Promise<'again' | number | undefined>;
   /** Takes no more jobs. Resolves when the started deliveries have ended. */
   readonly close: () => Promise<void>;
 }
@@ -74,7 +74,7 @@ export function createWebhookQueue(dependencies: WebhookQueueDependencies): Webh
     void delivery.then(() => taken.delete(delivery));
     return true;
   };
-  const look: WebhookQueue['look'] = async () => {
+  const poll: WebhookQueue['poll'] = async () => {
     if (sendWebhook === undefined || isStopped) return undefined;
     return onStore(redis, async () => {
       if ((await redis.exists(LISTS)) === 0) return undefined;
@@ -96,9 +96,9 @@ export function createWebhookQueue(dependencies: WebhookQueueDependencies): Webh
         opts: { jobId: `${data.id}.${data.webhook}` },
       });
       await queue.addBulk(messages.map(jobOf));
-      void look().catch(() => undefined);
+      void poll().catch(() => undefined);
     },
-    look,
+    poll,
     close: async () => {
       isStopped = true;
       receivers.stop();

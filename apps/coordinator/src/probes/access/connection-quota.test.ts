@@ -59,7 +59,7 @@ async function hold(server: RedisServer, bytes: string): Promise<Socket> {
 }
 
 /** Enforces the quota repeatedly until the connections are older than a login may take. */
-async function lookUntilAged(redis: Redis): Promise<void> {
+async function pollUntilAged(redis: Redis): Promise<void> {
   const quota = createConnectionQuota(redis, LOGIN_WITHIN_SECONDS);
   const since = performance.now();
   await until(async () => {
@@ -93,7 +93,7 @@ describe('a connection without a login', () => {
     const waiting = await hold(server, `${login}\r\nBLPOP none 0\r\n`);
     const strangers = await Promise.all(BYTES.map((bytes) => hold(server, bytes)));
 
-    await lookUntilAged(redis);
+    await pollUntilAged(redis);
     await until(async () => strangers.every(({ closed }) => closed));
 
     expect(waiting.closed).toBe(false);
@@ -107,7 +107,7 @@ describe('a connection without a login', () => {
     await once(redis, 'ready');
     const [silent, active] = await Promise.all([hold(server, ''), hold(server, 'PING\r\n')]);
 
-    await lookUntilAged(redis);
+    await pollUntilAged(redis);
     await until(async () => silent.closed);
 
     expect(active.closed).toBe(false);
@@ -120,7 +120,7 @@ describe('a connection without a login', () => {
     const redis = coordinatorAt(`redis://:${PASSWORD}@127.0.0.1:${server.port}`);
     await once(redis, 'ready');
 
-    await lookUntilAged(redis);
+    await pollUntilAged(redis);
 
     expect(await callsOf(redis, 'acl|getuser')).toBe(0);
     expect(await callsOf(redis, 'client|list')).toBeGreaterThan(1);

@@ -12,7 +12,7 @@ import type { Log } from '../../redis/log.ts';
 export const MOST_KEPT = 64;
 /** Maximum jobs read at a time. */
 const LOOKED_AT_ONCE = 1_000;
-const LOOK_EVERY_MS = 2_000;
+const POLL_INTERVAL_MS = 2_000;
 /** Time for an agent to remove a job after its result; after it, the job is removed here. */
 const REMOVED_WITHIN_MS = 1_000;
 /** A screenshot job that was added this long ago is over: no check lasts as long. */
@@ -24,12 +24,12 @@ const SCREENSHOT_OVER_MS = 120_000;
  * commands on a long list block Redis.
  */
 export interface KeptJobs {
-  /** Reads the list of a probe, at most every `LOOK_EVERY_MS`, and removes jobs that are over. Never throws. */
+  /** Reads the list of a probe, at most every `POLL_INTERVAL_MS`, and removes jobs that are over. Never throws. */
   readonly note: (probe: string) => void;
 }
 
 export function createKeptJobs(redis: Redis, log: Log): KeptJobs {
-  const lookedAt = new Map<string, number>();
+  const polledAt = new Map<string, number>();
 
   const release = async (probe: string): Promise<void> => {
     const active = keyOf(probe, 'active');
@@ -49,8 +49,8 @@ export function createKeptJobs(redis: Redis, log: Log): KeptJobs {
   return {
     note: (probe) => {
       const nowMs = performance.now();
-      if (nowMs - (lookedAt.get(probe) ?? Number.NEGATIVE_INFINITY) < LOOK_EVERY_MS) return;
-      lookedAt.set(probe, nowMs);
+      if (nowMs - (polledAt.get(probe) ?? Number.NEGATIVE_INFINITY) < POLL_INTERVAL_MS) return;
+      polledAt.set(probe, nowMs);
       release(probe).catch((error: unknown) => log.debug({ probe, error }, 'kept jobs could not be removed'));
     },
   };

@@ -73,9 +73,9 @@ describe('the requests of an agent in the slow log', () => {
     const slow = createSlowRequests(admin, quiet);
     await send(3, request);
 
-    expect(await slow.look(await usersNow())).toEqual(['thief']);
+    expect(await slow.poll(await usersNow())).toEqual(['thief']);
     slow.forget('thief');
-    expect(await slow.look(await usersNow())).toEqual([]);
+    expect(await slow.poll(await usersNow())).toEqual([]);
   });
 
   it.each<readonly [string, readonly [string, ...string[]]]>([
@@ -86,14 +86,14 @@ describe('the requests of an agent in the slow log', () => {
     const slow = createSlowRequests(admin, quiet);
     await send(20, request);
 
-    expect(await slow.look(await usersNow())).toEqual([]);
+    expect(await slow.poll(await usersNow())).toEqual([]);
   });
 
   it('do not count if a coordinator or an operator sent them', async () => {
     const slow = createSlowRequests(admin, quiet);
     await send(5, longRequest, admin);
 
-    expect(await slow.look(await usersNow())).toEqual([]);
+    expect(await slow.poll(await usersNow())).toEqual([]);
   });
 
   it('count although the connection is closed, by their keys', async () => {
@@ -102,7 +102,7 @@ describe('the requests of an agent in the slow log', () => {
     agent.disconnect();
     await until(async () => ![...(await usersNow()).values()].includes(agentUser('thief')));
 
-    expect(await slow.look(await usersNow())).toEqual(['thief']);
+    expect(await slow.poll(await usersNow())).toEqual(['thief']);
   });
 
   it('count after a look that failed, and until the agent is suspended', async () => {
@@ -118,21 +118,21 @@ describe('the requests of an agent in the slow log', () => {
     await send(3, longRequest);
     const users = await usersNow();
 
-    await expect(slow.look(users)).rejects.toThrow('no reply');
+    await expect(slow.poll(users)).rejects.toThrow('no reply');
     fails = false;
 
-    expect(await slow.look(users)).toEqual(['thief']);
-    expect(await slow.look(users)).toEqual(['thief']);
+    expect(await slow.poll(users)).toEqual(['thief']);
+    expect(await slow.poll(users)).toEqual(['thief']);
   });
 
   it('count once each, also after Redis has begun its log again', async () => {
     const slow = createSlowRequests(admin, quiet);
     await send(2, longRequest);
-    await slow.look(await usersNow());
+    await slow.poll(await usersNow());
 
-    expect(await slow.look(await usersNow())).toEqual([]);
+    expect(await slow.poll(await usersNow())).toEqual([]);
     await send(1, longRequest);
-    expect(await slow.look(await usersNow())).toEqual(['thief']);
+    expect(await slow.poll(await usersNow())).toEqual(['thief']);
   });
 });
 
@@ -151,7 +151,7 @@ describe('the user of coordinators', () => {
     const { users } = await createConnectionQuota(coordinator).enforce();
 
     expect([...users.values()]).toContain(agentUser('thief'));
-    expect(await createSlowRequests(coordinator, quiet).look(users)).toEqual(['thief']);
+    expect(await createSlowRequests(coordinator, quiet).poll(users)).toEqual(['thief']);
     expect(await coordinator.call('ACL', 'USERS')).toContain('coordinator');
     await expect(coordinator.call('ACL', 'LOG', '1')).resolves.toBeDefined();
     coordinator.disconnect();
@@ -162,7 +162,7 @@ describe('the user of coordinators', () => {
     const warnings: unknown[] = [];
     const slow = createSlowRequests(coordinator, { ...quiet, warn: (fields: unknown) => warnings.push(fields) });
 
-    for (let looks = 0; looks < 3; looks += 1) expect(await slow.look(new Map())).toEqual([]);
+    for (let polls = 0; polls < 3; polls += 1) expect(await slow.poll(new Map())).toEqual([]);
 
     expect(warnings).toHaveLength(1);
     coordinator.disconnect();
@@ -196,7 +196,7 @@ describe('on a cluster', () => {
       node.disconnect();
     }
 
-    const found = await slow.look(new Map());
+    const found = await slow.poll(new Map());
     redis.disconnect();
 
     expect([...found].toSorted()).toEqual(probes.toSorted());

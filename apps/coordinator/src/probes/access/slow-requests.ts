@@ -12,7 +12,7 @@ export interface SlowRequests {
    * @returns probes to suspend; further calls return them again for up to `WITHIN_SECONDS`, until `forget`
    * @throws if Redis does not reply; the next call reads the entries that this one did not
    */
-  readonly look: (users: ReadonlyMap<string, string>) => Promise<readonly string[]>;
+  readonly poll: (users: ReadonlyMap<string, string>) => Promise<readonly string[]>;
   readonly forget: (probe: string) => void;
 }
 
@@ -81,7 +81,7 @@ export function createSlowRequests(redis: Redis, log: Log): SlowRequests {
   };
 
   return {
-    look: async (users) => {
+    poll: async (users) => {
       for (const master of mastersOf(redis)) {
         strikes.push(...(await readNew(master, users)));
         if (strikes.length === 0) continue;

@@ -6,7 +6,7 @@ import { onStore } from '../../redis/store.ts';
 import { NO_ACCESS, readAccess, type AgentAccess } from './agent-access.ts';
 
 /** Interval of polls, because notifications of changes can be lost. */
-export const LOOK_EVERY_MS = 500;
+export const POLL_INTERVAL_MS = 500;
 /**
  * Everything is read again at this interval, because a replica that lacks the last changes may have become the master.
  */
@@ -26,7 +26,7 @@ export interface AccessWatch {
    *
    * @throws StoreUnavailable
    */
-  readonly look: () => Promise<void>;
+  readonly poll: () => Promise<void>;
 }
 
 interface Known {
@@ -45,7 +45,7 @@ class RedisAccessWatch implements AccessWatch {
   /** Position in the stream of changes; undefined if everything must be read. */
   private last: string | undefined;
   private readAllAt = Number.NEGATIVE_INFINITY;
-  private looking: Promise<void> | undefined;
+  private polling: Promise<void> | undefined;
   private again = false;
 
   constructor(redis: Redis) {
@@ -59,16 +59,16 @@ class RedisAccessWatch implements AccessWatch {
     return () => void this.listeners.delete(listener);
   };
 
-  readonly look = (): Promise<void> => {
+  readonly poll = (): Promise<void> => {
     // A change announced during a read may be missing from it.
-    this.again = this.looking !== undefined;
-    this.looking ??= this.lookUntilDone().finally(() => {
-      this.looking = undefined;
+    this.again = this.polling !== undefined;
+    this.polling ??= this.pollUntilDone().finally(() => {
+      this.polling = undefined;
     });
-    return this.looking;
+    return this.polling;
   };
 
-  private async lookUntilDone(): Promise<void> {
+  private async pollUntilDone(): Promise<void> {
     do {
       this.again = false;
       await this.lookOnce();

@@ -14,11 +14,11 @@ export class DueProbes {
   /** Probes whose turn it is in the rotation that reads every probe, whatever its state. */
   private readonly inTurn = new Set<string>();
   private nextTurn = 0;
-  private nextLooked = 0;
+  private nextPolled = 0;
 
   /** The probes that the next refresh looks at, in rotation, to see whether they have returned or got jobs. */
   window(ids: readonly string[]): readonly string[] {
-    return windowOf(ids, this.nextLooked, MOST_IN_ROTATION);
+    return windowOf(ids, this.nextPolled, MOST_IN_ROTATION);
   }
 
   /** Selects the probes to read, and advances the rotations. */
@@ -30,11 +30,11 @@ export class DueProbes {
     this.chooseInTurn(ids);
     const due = new Set([...this.inTurn, ...this.turns.due(ids, (id) => entries.get(id))]);
     if (isCluster(redis)) return [...due].map((id) => ({ id, hasNoJobs: false }));
-    const looked = new Set([...this.window(ids), ...due]);
-    this.nextLooked = (this.nextLooked + MOST_IN_ROTATION) % Math.max(ids.length, 1);
+    const polled = new Set([...this.window(ids), ...due]);
+    this.nextPolled = (this.nextPolled + MOST_IN_ROTATION) % Math.max(ids.length, 1);
     const settled: string[] = [];
     const silent: string[] = [];
-    for (const id of looked) {
+    for (const id of polled) {
       const entry = entries.get(id);
       if (entry?.isSettled === true && entry.probe.alive) settled.push(id);
       // A heartbeat that a gateway wrote outlives the gateway, so its existence does not show that the probe is back;

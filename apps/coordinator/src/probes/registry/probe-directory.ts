@@ -21,7 +21,7 @@ import type { WantedReading } from './reading/read-probes.ts';
 const FRESH_MS = 1_500;
 
 /** Gap between two reads after which a probe may have left and returned unnoticed. */
-const LOOKING_MS = 15_000;
+const POLLING_MS = 15_000;
 
 /** Time for which announced changes are collected, because an agent can announce any number. */
 const GATHER_MS = 100;
@@ -77,7 +77,7 @@ class Directory implements ProbeDirectory {
   private off: Seen = Object.create(null) as Seen;
   private readAt = Number.NEGATIVE_INFINITY;
   /** Time of the previous read by the clock of Redis. */
-  private lookedMs = Number.NEGATIVE_INFINITY;
+  private polledMs = Number.NEGATIVE_INFINITY;
   private reading: Promise<readonly KnownProbe[]> | undefined;
   private soon: NodeJS.Timeout | undefined;
   private emptied = false;
@@ -104,7 +104,7 @@ class Directory implements ProbeDirectory {
 
   readonly probes: ProbeDirectory['probes'] = async () => {
     if (performance.now() - this.readAt > FRESH_MS) return this.refresh();
-    if (this.hasOldAccess) this.describe(this.lookedMs);
+    if (this.hasOldAccess) this.describe(this.polledMs);
     return this.known;
   };
 
@@ -142,8 +142,8 @@ class Directory implements ProbeDirectory {
       this.lastSeen.read(redis, this.idList.length, this.due.window(this.idList)),
       this.entries.readGateways(),
     ]);
-    const wasLooking = nowMs - this.lookedMs < LOOKING_MS;
-    this.lookedMs = nowMs;
+    const wasPolling = nowMs - this.polledMs < POLLING_MS;
+    this.polledMs = nowMs;
     for (const id of seenAgain) this.described.noteChanged(id);
     if (!isSameHash(this.off, off)) {
       this.off = off;
@@ -153,7 +153,7 @@ class Directory implements ProbeDirectory {
     if (isEmpty && !this.emptied) log.error({ probes: this.idsRead.size }, 'Redis has the record of no probe any more');
     this.emptied = isEmpty;
     if (this.listed !== records) this.list(records);
-    await this.take(await this.due.select(redis, this.idList, this.entries.byId), nowMs, wasLooking);
+    await this.take(await this.due.select(redis, this.idList, this.entries.byId), nowMs, wasPolling);
     this.readAt = startedAt;
     return this.known;
   }
@@ -181,9 +181,9 @@ class Directory implements ProbeDirectory {
   }
 
   /** Reads probes, and stores when they were seen. */
-  private async take(wanted: readonly WantedReading[], nowMs: number, wasLooking: boolean): Promise<void> {
+  private async take(wanted: readonly WantedReading[], nowMs: number, wasPolling: boolean): Promise<void> {
     const { entries, lastSeen } = this;
-    const read = await entries.read(wanted, { seen: lastSeen.times, nowMs, wasLooking });
+    const read = await entries.read(wanted, { seen: lastSeen.times, nowMs, wasPolling });
     for (const { id } of wanted) this.described.noteChanged(id);
     const changes = wanted.flatMap(({ id }, index) => lastSeen.changesBy(id, read[index]!));
     this.describe(nowMs);

@@ -50,7 +50,7 @@ export class ProbeEntries {
   /** Reads probes. @returns their new entries in this order */
   async read(
     wanted: readonly WantedReading[],
-    context: Pick<EntryContext, 'seen' | 'nowMs' | 'wasLooking'>,
+    context: Pick<EntryContext, 'seen' | 'nowMs' | 'wasPolling'>,
   ): Promise<readonly ProbeEntry[]> {
     const { oversize, keptJobs, due } = this.dependencies;
     const { untaken, lives } = this;

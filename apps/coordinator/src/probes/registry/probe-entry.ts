@@ -39,7 +39,7 @@ export interface EntryContext {
   /** Time by the clock of Redis, milliseconds. */
   readonly nowMs: number;
   /** False if this coordinator may have missed a departure, because it stalled or has just started. */
-  readonly wasLooking: boolean;
+  readonly wasPolling: boolean;
   /** Time of the read on the monotonic clock. */
   readonly atMs: number;
 }
@@ -53,7 +53,7 @@ export function entryOf(
   before: ProbeEntry | undefined,
   context: EntryContext,
 ): ProbeEntry {
-  const { untaken, lives, seen, nowMs, wasLooking, atMs } = context;
+  const { untaken, lives, seen, nowMs, wasPolling, atMs } = context;
   const { text, heartbeat, waiting, active, oldest, entries, isOversized } = reading;
   const gateway = heartbeat?.gateway?.id;
   const queued = gateway === undefined ? waiting + active : undefined;
@@ -92,7 +92,7 @@ export function entryOf(
       hasFreePlaces: heartbeat.load.running < heartbeat.load.capacity,
     });
   const isReturn =
-    wasLooking &&
+    wasPolling &&
     before?.probe.alive === false &&
     heartbeat !== undefined &&
     seen[marksOf(id)[0]] === heartbeat.instance &&

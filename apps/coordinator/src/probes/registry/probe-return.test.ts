@@ -107,21 +107,21 @@ describe('a probe that comes back', () => {
       keptJobs: { note: () => undefined },
       log: quiet,
     });
-    const look = async (): Promise<boolean | undefined> =>
+    const poll = async (): Promise<boolean | undefined> =>
       (await directory.refresh()).find(({ record }) => record.id === 'par-1')?.justBack;
     await redis.pexpire(redisKeys.heartbeat('par-1'), 15_000);
-    await look();
+    await poll();
 
     // Simulates a stall of the coordinator …
     now += 20_000;
     await redis.pexpire(redisKeys.heartbeat('par-1'), 15_000);
-    const afterStandStill = await look();
+    const afterStandStill = await poll();
     // … and then a read without a heartbeat.
     await redis.rename(redisKeys.heartbeat('par-1'), 'aside');
-    await look();
+    await poll();
     await redis.hset(redisKeys.lastSeen, 'par-1', now - 20_000);
     await redis.rename('aside', redisKeys.heartbeat('par-1'));
-    const afterSilence = await look();
+    const afterSilence = await poll();
 
     expect([afterStandStill, afterSilence]).toEqual([false, true]);
     redis.disconnect();

@@ -407,32 +407,32 @@ describe('the selection in an order that is new each time', () => {
 });
 
 describe('the selection by locations, one after another', () => {
-  const watched = (): { readonly known: KnownProbe[]; readonly looks: () => number } => {
-    let looks = 0;
+  const watched = (): { readonly known: KnownProbe[]; readonly polls: () => number } => {
+    let polls = 0;
     const known = Array.from({ length: 20 }, (_, index) => {
       const plain = probe(`p${index}`, { isp: index % 2 === 0 ? 'Transit A' : 'Transit B' });
       const record = Object.defineProperty({ ...plain.record }, 'isp', {
         enumerable: true,
         get: () => {
-          looks += 1;
+          polls += 1;
           return plain.record.isp;
         },
       });
       return { ...plain, record };
     });
-    return { known, looks: () => looks };
+    return { known, polls: () => polls };
   };
 
   it('looks through the records once for each place while no record changes', () => {
-    const { known, looks } = watched();
+    const { known, polls } = watched();
     chosen(known, { locations: ['Transit B'], limit: 3 });
-    const once = looks();
+    const once = polls();
     // New objects with the same records, as after new heartbeats.
     const later = known.map((one) => ({ ...one }));
     const again = chosen(later, { locations: ['Transit B'], limit: 3 });
 
     expect(once).toBeGreaterThan(0);
-    expect(looks()).toBe(once);
+    expect(polls()).toBe(once);
     expect(again).toEqual(['p1', 'p11', 'p13']);
   });
 
@@ -477,23 +477,23 @@ describe('a selector that follows changing probes', () => {
 
   it('looks at no probe again while the list is the same', () => {
     const { select } = createProbeSelector();
-    let looks = 0;
+    let polls = 0;
     const known = new Proxy(
       Array.from({ length: 1_000 }, (_, index) => probe(`p-${index}`)),
       {
         get: (list, key) => {
-          if (typeof key === 'string' && /^\d+$/.test(key)) looks += 1;
+          if (typeof key === 'string' && /^\d+$/.test(key)) polls += 1;
           return Reflect.get(list, key) as unknown;
         },
       },
     );
     const request = { type: 'ping', limit: 5, locations: ['DE'] };
     const first = select(known, request);
-    const looksOfFirst = looks;
+    const looksOfFirst = polls;
     const second = select(known, request);
 
     expect(looksOfFirst).toBeGreaterThanOrEqual(1_000);
-    expect(looks - looksOfFirst).toBe(0);
+    expect(polls - looksOfFirst).toBe(0);
     expect(second).toEqual(first);
   });
 

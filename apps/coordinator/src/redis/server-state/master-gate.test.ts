@@ -10,14 +10,14 @@ import { createMasterGate, type MasterGate } from './master-gate.ts';
 function openTrial(sentinels: readonly object[]) {
   const connection = Object.assign(new EventEmitter(), { options: { sentinels }, status: 'ready' });
   const answers = new EventEmitter();
-  const asked = { confirm: 0, look: 0 };
+  const asked = { confirm: 0, poll: 0 };
   const gate: MasterGate = createMasterGate(connection as unknown as Redis, {
     confirm: async () => {
       asked.confirm += 1;
       const [isMaster] = (await once(answers, 'answer')) as [boolean];
       if (!isMaster) throw new StoreUnavailable('Another server may be the master now');
     },
-    look: async () => void (asked.look += 1),
+    poll: async () => void (asked.poll += 1),
   });
   /** Answers the pending query, or the next one. */
   const answer = async (isMaster: boolean): Promise<void> => {
@@ -61,7 +61,7 @@ describe('the gate of a connection', () => {
 
     connection.emit('ready');
     await answer(false);
-    while (asked.look === 0) await new Promise(setImmediate);
+    while (asked.poll === 0) await new Promise(setImmediate);
     connection.emit('close');
     const between = gate.isOpen();
     connection.emit('ready');

@@ -27,7 +27,7 @@ export interface MasterGate {
 const CLOSED_AT_MOST_MS = 1_000;
 const RETRY_MS = 50;
 
-export function createMasterGate(connection: Redis, master: Pick<MasterWatch, 'confirm' | 'look'>): MasterGate {
+export function createMasterGate(connection: Redis, master: Pick<MasterWatch, 'confirm' | 'poll'>): MasterGate {
   const listeners: (() => void)[] = [];
   let isOpen = !isWatched(connection);
   /** Counts connections, so that a confirmation of an earlier one has no effect. */
@@ -52,7 +52,7 @@ export function createMasterGate(connection: Redis, master: Pick<MasterWatch, 'c
       if (!isAwaited()) return;
       if (isConfirmed) return open();
       // Disconnects from a replaced server; the next connection starts again.
-      await master.look();
+      await master.poll();
       await sleep(RETRY_MS);
     }
   };

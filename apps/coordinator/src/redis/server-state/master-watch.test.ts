@@ -85,13 +85,13 @@ describe('a coordinator whose master was replaced', () => {
     }
 
     const connected = once(late, 'ready');
-    await master.look();
+    await master.poll();
     await connected;
     // A Sentinel that has not learned of the failover yet leads to the replaced server again; the next poll disconnects
     // from it.
     while (serverOf(late) !== serverOf(there)) {
       await sleep(100);
-      await master.look();
+      await master.poll();
     }
     expect(await reads.read(id, 0, never)).toMatchObject({ testId: id, status: 'pending' });
     // The Sentinels learn of the failover one after another.

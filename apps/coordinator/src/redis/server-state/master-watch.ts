@@ -7,7 +7,7 @@ import { shareRuns } from '../turns.ts';
 /** Follows the master that the Sentinels name. Without Sentinels each server counts as a master. */
 export interface MasterWatch {
   /** Disconnects from a server that is no longer the master. Never rejects. */
-  readonly look: () => Promise<void>;
+  readonly poll: () => Promise<void>;
   /**
    * Asks the Sentinels.
    *
@@ -43,7 +43,7 @@ export function createMasterWatch(first: Redis, connections: () => readonly Redi
   };
 
   return {
-    look: async () => {
+    poll: async () => {
       if (!isWatched(first)) return;
       const mastershipOf = await ask();
       // Reconnecting finds the current master. Pending connection attempts are left alone, because ioredis would
@@ -63,7 +63,7 @@ export function createMasterWatch(first: Redis, connections: () => readonly Redi
 
 /** Confirms every server. */
 export const soleMaster: MasterWatch = {
-  look: async () => undefined,
+  poll: async () => undefined,
   confirm: async () => undefined,
   confirmOnce: async () => undefined,
   find: (_, read) => read(),

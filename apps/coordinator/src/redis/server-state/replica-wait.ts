@@ -34,7 +34,7 @@ export interface ReplicaWait {
    */
   readonly settled: (keys: readonly string[], server: string | undefined) => Promise<void>;
   /** Reads the number of connected replicas. Never rejects. */
-  readonly look: () => Promise<void>;
+  readonly poll: () => Promise<void>;
 }
 
 const MARKER_MS = 1_000;
@@ -56,7 +56,7 @@ class WaitForReplicas implements ReplicaWait {
 
   readonly server = (): string | undefined => serverOf(this.options.writer);
 
-  readonly look = async (): Promise<void> => {
+  readonly poll = async (): Promise<void> => {
     if (this.options.replicas === 0) return;
     const masters = mastersOf(this.options.connection);
     const counts = await Promise.all(masters.map((master) => this.count(master)));
@@ -74,7 +74,7 @@ class WaitForReplicas implements ReplicaWait {
   private async settledOn(master: Redis | undefined, key: string, server: string | undefined): Promise<void> {
     const { connection, writer, master: watch, replicas } = this.options;
     if (master === undefined) throw new StoreUnavailable('A part of the cluster is away');
-    if (!this.connected.has(master)) await this.look();
+    if (!this.connected.has(master)) await this.poll();
     const wanted = Math.min(replicas, this.connected.get(master) ?? 0);
     // During a failover the two connections may lead to different servers.
     if (isWatched(connection) && [connection, writer].some((each) => serverOf(each) !== server)) {

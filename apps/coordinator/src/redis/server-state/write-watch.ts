@@ -12,7 +12,7 @@ export interface WriteWatch {
   /** @throws WritesRefused if writes are refused */
   readonly requireWrites: () => void;
   /** Tries a write. Rejects if Redis neither accepts nor refuses it. */
-  readonly look: () => Promise<void>;
+  readonly poll: () => Promise<void>;
 }
 
 export function createWriteWatch(redis: Redis, log: Log): WriteWatch {
@@ -29,7 +29,7 @@ export function createWriteWatch(redis: Redis, log: Log): WriteWatch {
     requireWrites: () => {
       if (refusal !== undefined) throw new WritesRefused('Redis refuses writes');
     },
-    look: () =>
+    poll: () =>
       onStore(redis, async (ready) => {
         try {
           // A write without effect: the list never exists. In a Cluster, its key is in the hash slot of the deadlines,

@@ -10,7 +10,7 @@ import { ago } from '../../format.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { Link } from '../../parts/router.tsx';
 import { forget, forgetAll, onOtherTab, recentChecks, type RecentCheck } from '../../recent.ts';
-import { askedFor, earlierOf } from './earlier-check.ts';
+import { requestOfRecent, earlierOf } from './earlier-check.ts';
 import { useVerdicts } from './use-verdicts.ts';
 
 /** Maximum number of rows. */
@@ -78,7 +78,7 @@ function RecentRow(props: {
 }): JSX.Element {
   const { earlier } = props;
   const { id, type, host, at, verdict } = props.check;
-  const { kind, target, details } = nameOfCheck(type, host, askedFor(props.check));
+  const { kind, target, details } = nameOfCheck(type, host, requestOfRecent(props.check));
   const form = formOf(type);
   return (
     <li>
@@ -105,7 +105,7 @@ function RecentRow(props: {
       )}
       {form === undefined ? null : (
         <Link
-          to={`/${queryOf(type, host, valuesOf(form, askedFor(props.check)))}`}
+          to={`/${queryOf(type, host, valuesOf(form, requestOfRecent(props.check)))}`}
           class="quiet"
           label={`Again: ${kind} ${target}`}
         >
@@ -120,6 +120,6 @@ function RecentRow(props: {
 }
 
 function textOf(check: RecentCheck): string {
-  const { kind, target, details } = nameOfCheck(check.type, check.host, askedFor(check));
+  const { kind, target, details } = nameOfCheck(check.type, check.host, requestOfRecent(check));
   return [kind, target, details, check.verdict].join(' ').toLowerCase();
 }

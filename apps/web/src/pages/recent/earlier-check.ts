@@ -1,11 +1,11 @@
-import type { Asked } from '../../check/asked.ts';
+import type { RequestFields } from '../../check/request.ts';
 import { nameOfCheck } from '../../check/name.ts';
 import type { RecentCheck } from '../../recent.ts';
 
 /** Fields of the request of a recent check, as far as they are known. */
-export function askedFor({ request, asked }: RecentCheck): Asked {
+export function requestOfRecent({ request, asked }: RecentCheck): RequestFields {
   const known = request ?? asked;
-  return typeof known === 'object' && known !== null ? (known as Asked) : {};
+  return typeof known === 'object' && known !== null ? (known as RequestFields) : {};
 }
 
 /**
@@ -24,6 +24,6 @@ export function earlierOf(check: RecentCheck, checks: readonly RecentCheck[]): R
 }
 
 function nameIn(check: RecentCheck): string {
-  const { kind, target } = nameOfCheck(check.type, check.host, askedFor(check));
+  const { kind, target } = nameOfCheck(check.type, check.host, requestOfRecent(check));
   return `${kind} ${target}`;
 }

@@ -55,7 +55,7 @@ describe('a page that tries to reach what it must not', () => {
     expect(report.paths).toEqual(expect.arrayContaining(['/done', '/redirect', '/worker.js', '/worker-tried']));
     expect(report.redirectFailure).toMatchObject({ code: 'target_refused_by_policy' });
     expect(report.refreshFailure).toMatchObject({ code: 'target_refused_by_policy' });
-    expect(report.pictureBytes).toBeGreaterThan(1_000);
+    expect(report.screenshotBytes).toBeGreaterThan(1_000);
   });
 });
 
@@ -73,7 +73,7 @@ describe('a browser in a separate network namespace', () => {
 
     expect(report.touched).toEqual([]);
     expect(report.paths).toContain('/done');
-    expect(report.pictureBytes).toBeGreaterThan(1_000);
+    expect(report.screenshotBytes).toBeGreaterThan(1_000);
   });
 });
 

@@ -1,5 +1,5 @@
 import { canMakeNamespace, type Identity } from '../process/namespace.ts';
-import type { PictureOptions } from '../picture.ts';
+import type { ScreenshotOptions } from '../take-screenshot.ts';
 import { runSelfTest } from './self-test.ts';
 
 const SELF_TEST_MS = 25_000;
@@ -28,10 +28,10 @@ export interface Isolation {
    * fails there, the test runs with flags only. A test that timed out is not repeated without the namespace: slowness
    * must not weaken the isolation.
    *
-   * @param pictureOptions called for each test, as `current` changes between them
+   * @param screenshotOptions called for each test, as `current` changes between them
    * @returns null if screenshots may be offered, else the reason
    */
-  readonly test: (pictureOptions: () => PictureOptions, signal: AbortSignal) => Promise<string | null>;
+  readonly test: (screenshotOptions: () => ScreenshotOptions, signal: AbortSignal) => Promise<string | null>;
 }
 
 export function createIsolation(options: IsolationOptions): Isolation {
@@ -40,13 +40,13 @@ export function createIsolation(options: IsolationOptions): Isolation {
   let namespace = false;
   return {
     current: () => ({ ...identity, namespace }),
-    test: async (pictureOptions, signal) => {
+    test: async (screenshotOptions, signal) => {
       namespace = options.namespace !== false && (await canMakeNamespace(identity));
-      const first = await runSelfTest(pictureOptions(), signal, selfTestMs);
+      const first = await runSelfTest(screenshotOptions(), signal, selfTestMs);
       if (first === null || first.isOutOfTime || !namespace) return first?.reason ?? null;
       log?.('no network namespace for screenshots', { reason: first.reason });
       namespace = false;
-      const second = await runSelfTest(pictureOptions(), signal, selfTestMs);
+      const second = await runSelfTest(screenshotOptions(), signal, selfTestMs);
       return second?.reason ?? null;
     },
   };

@@ -2,13 +2,13 @@ import type { Admit } from '@vantage/contract';
 
 import { ownAddresses, startCanaries } from './canaries.ts';
 import { canaryPage } from './canary-page.ts';
-import { takePicture, type PictureOptions } from '../picture.ts';
+import { takeScreenshot, type ScreenshotOptions } from '../take-screenshot.ts';
 import type { FilteringProxy } from '../proxy/proxy.ts';
 import { sandboxFault } from '../process/sandbox.ts';
 
 const CANARY_URL = 'http://canary.invalid/';
 const DONE_PATH = '/done';
-const LOOK_EVERY_MS = 50;
+const POLL_INTERVAL_MS = 50;
 
 /** Why a browser failed the self-test. */
 export interface SelfTestFault {
@@ -24,7 +24,7 @@ export interface SelfTestFault {
  * @returns null if screenshots may be offered
  */
 export async function runSelfTest(
-  options: PictureOptions,
+  options: ScreenshotOptions,
   signal: AbortSignal,
   timeoutMs: number,
 ): Promise<SelfTestFault | null> {
@@ -38,7 +38,7 @@ export async function runSelfTest(
     };
     let sandbox: string | null = 'the page was not shown';
     let attempts = 0;
-    const { failure } = await takePicture(
+    const { failure } = await takeScreenshot(
       { url: new URL(CANARY_URL), insecureSSL: true, userAgent: 'canary', signal, timeoutMs },
       {
         ...options,
@@ -76,7 +76,7 @@ function faulty(reason: string): SelfTestFault {
  * has finished.
  */
 async function attemptsOf(proxy: FilteringProxy): Promise<number> {
-  await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+  await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
   return proxy.counts().refused;
 }
 

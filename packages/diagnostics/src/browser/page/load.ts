@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'puppeteer';
 
 import { watchRequests, type PageTraffic } from './request-watch.ts';
-import { settle } from './settle.ts';
+import { waitUntilQuiet } from './wait-until-quiet.ts';
 
 /** An empty page that a browser loads first, so that the proxy has challenged it before the requested page. */
 export const WARM_UP = 'http://warm-up.invalid/';
@@ -35,7 +35,7 @@ export async function loadPage(page: Page, traffic: PageTraffic, url: URL, leftM
   const requests = watchRequests(page, traffic);
   const complete = isLoaded(page, url, leftMs).then(async (loaded) => {
     // A page that has not finished loading has used up its time, and is not awaited any further.
-    if (loaded) await settle(page, requests, Math.max(LEAST_SETTLE_MS, startedMs + leftMs - performance.now()));
+    if (loaded) await waitUntilQuiet(page, requests, Math.max(LEAST_SETTLE_MS, startedMs + leftMs - performance.now()));
   });
   await Promise.race([complete, requests.tooMany]);
   complete.catch(() => undefined);

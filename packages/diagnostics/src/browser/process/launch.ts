@@ -103,7 +103,7 @@ function run(child: ChildProcess, folder: string, memoryBytes: number): RunningB
     // An error is ignored here: `close` kills the group again, waits, and reports it.
     group?.kill().catch(() => undefined);
   };
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     const bytes = (await group?.residentBytes()) ?? 0;
     if (bytes > memoryBytes) end(`the page took more than ${Math.round(memoryBytes / 1024 ** 2)} MiB of memory`);
   };
@@ -127,7 +127,7 @@ function run(child: ChildProcess, folder: string, memoryBytes: number): RunningB
       stopDying = readFirstTimer(() => end('it closed its pipe'), DYING_MS);
     },
   );
-  const watch = setInterval(() => void look().catch(() => undefined), WATCH_EVERY_MS);
+  const watch = setInterval(() => void poll().catch(() => undefined), WATCH_EVERY_MS);
   child.once('error', (error) => end(`it cannot be started: ${errorText(error)}`));
   child.once('exit', (code, signal) => end(`it ended with ${signal ?? `status ${code}`}. ${tail(lastWords)}`));
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {

@@ -14,7 +14,7 @@ export const NAMESPACE_PROXY_PORT = 3128;
 export const CHANNEL_DESCRIPTOR = 5;
 
 const TRY_TIMEOUT_MS = 20_000;
-const LOOK_EVERY_MS = 500;
+const POLL_INTERVAL_MS = 500;
 
 /**
  * A new namespace has only its own loopback interface. A socket stays in the namespace where it was made, so a short
@@ -31,7 +31,7 @@ exec "$@"`;
 const openListener = `const server = require('node:net').createServer();
 server.listen(${NAMESPACE_PROXY_PORT}, '127.0.0.1', () => process.send('listener', server));
 process.once('disconnect', () => process.exit(0));
-setInterval(() => process.connected || process.exit(1), ${LOOK_EVERY_MS});`;
+setInterval(() => process.connected || process.exit(1), ${POLL_INTERVAL_MS});`;
 
 /**
  * The command that runs another one in a separate network namespace. Users other than root need a kernel that lets them

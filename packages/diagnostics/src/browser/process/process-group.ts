@@ -17,7 +17,7 @@ export interface ProcessGroup {
   readonly kill: () => Promise<void>;
 }
 
-const LOOK_EVERY_MS = 5;
+const POLL_INTERVAL_MS = 5;
 const FREQUENT_LOOKS = 50;
 const LATER_EVERY_MS = 100;
 /**
@@ -25,7 +25,7 @@ const LATER_EVERY_MS = 100;
  * they run at a low priority. Polls are counted, because elapsed time alone is not conclusive after a stall of this
  * process.
  */
-const MOST_LOOKS = FREQUENT_LOOKS + 100;
+const MOST_POLLS = FREQUENT_LOOKS + 100;
 /** Files of `/proc` read between two turns of the event loop; to read them takes about a millisecond. */
 const READS_PER_TURN = 64;
 
@@ -59,9 +59,9 @@ export function processGroup(leader: number): ProcessGroup {
     return all.reduce((sum, pid) => sum + residentOf(readStatus(pid)), 0);
   };
   const kill = async (): Promise<void> => {
-    for (let looks = 1; killGroup(leader) && (await members()).length > 0; looks += 1) {
-      if (looks >= MOST_LOOKS) throw new Error(`Processes of group ${leader} outlive SIGKILL.`);
-      await sleep(looks < FREQUENT_LOOKS ? LOOK_EVERY_MS : LATER_EVERY_MS);
+    for (let polls = 1; killGroup(leader) && (await members()).length > 0; polls += 1) {
+      if (polls >= MOST_POLLS) throw new Error(`Processes of group ${leader} outlive SIGKILL.`);
+      await sleep(polls < FREQUENT_LOOKS ? POLL_INTERVAL_MS : LATER_EVERY_MS);
     }
   };
   return { members, residentBytes, kill };

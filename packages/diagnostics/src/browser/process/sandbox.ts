@@ -3,21 +3,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { readStatus, statusField, type ProcessGroup } from './process-group.ts';
 
-const LOOKS = 30;
-const LOOK_EVERY_MS = 100;
+const POLLS = 30;
+const POLL_INTERVAL_MS = 100;
 
 /**
  * Inspects the processes of a browser with a page. None may run as root, none outside a nested pid namespace may have a
  * capability, and each renderer must have a pid namespace and a seccomp filter (proc_pid_status(5)). A new renderer
- * gets its filter late, so while only some have one, all are inspected again, up to `LOOKS` times in all.
+ * gets its filter late, so while only some have one, all are inspected again, up to `POLLS` times in all.
  *
  * @returns what is missing, as text; null if the sandbox is on
  */
 export async function sandboxFault(group: ProcessGroup): Promise<string | null> {
-  for (let looks = 1; ; looks += 1) {
-    const { fault, isLasting } = await look(group);
-    if (isLasting || looks === LOOKS) return fault;
-    await sleep(LOOK_EVERY_MS);
+  for (let polls = 1; ; polls += 1) {
+    const { fault, isLasting } = await poll(group);
+    if (isLasting || polls === POLLS) return fault;
+    await sleep(POLL_INTERVAL_MS);
   }
 }
 
@@ -26,7 +26,7 @@ interface Look {
   readonly isLasting: boolean;
 }
 
-async function look(group: ProcessGroup): Promise<Look> {
+async function poll(group: ProcessGroup): Promise<Look> {
   const pids = await group.members();
   const all = await Promise.all(
     pids.map(async (pid) => ({ status: readStatus(pid), isRenderer: await isRenderer(pid) })),

@@ -279,7 +279,7 @@ describe('the proxy of a browser', () => {
     expect(proxy.failureFor(new URL(`http://page.test:${port}/`))).toBeUndefined();
   });
 
-  it('ends its connections when the picture is over', async () => {
+  it('ends its connections when the screenshot is over', async () => {
     const port = await startRaw(() => undefined);
     const over = new AbortController();
     const options = { admit: admitSite([port]), limits: defaultProxyLimits, pages: new Map(), signal: over.signal };

@@ -28,7 +28,7 @@ const LONG_STALL_MS = 2_000;
 const STATED_STALL_MS = 1_000;
 
 /** Interval at which a stopped clock is read. */
-const LOOK_EVERY_MS = 50;
+const POLL_INTERVAL_MS = 50;
 
 /** @param onLongStall called during or after each stall of `LONG_STALL_MS` or more, before the clock runs on */
 export function probeClock(onLongStall: () => void = () => undefined): ProbeClock {
@@ -80,7 +80,7 @@ export function probeClock(onLongStall: () => void = () => undefined): ProbeCloc
 
 /** Shortest pause of a loop that waits by the clock, milliseconds; longer while the clock is stopped. */
 export function leastRestMs(clock: ProbeClock): number {
-  return clock.isStill() ? LOOK_EVERY_MS : 1;
+  return clock.isStill() ? POLL_INTERVAL_MS : 1;
 }
 
 /**
@@ -91,12 +91,12 @@ export function leastRestMs(clock: ProbeClock): number {
  */
 export function clockTimer(clock: ProbeClock, act: () => void, milliseconds: number, latestMs = Infinity): () => void {
   const dueMs = clock.now() + milliseconds;
-  const look = (): void => {
+  const poll = (): void => {
     const leftMs = Math.min(dueMs - clock.now(), latestMs - performance.now());
     if (leftMs < 1) act();
-    else stopTimer = readFirstTimer(look, Math.max(leastRestMs(clock), leftMs));
+    else stopTimer = readFirstTimer(poll, Math.max(leastRestMs(clock), leftMs));
   };
-  let stopTimer = readFirstTimer(look, Math.max(0, milliseconds));
+  let stopTimer = readFirstTimer(poll, Math.max(0, milliseconds));
   return () => stopTimer();
 }
 

@@ -2,7 +2,7 @@ import type { Failure, Target } from '@vantage/contract';
 
 import type { IcmpNotice } from '../../shared/icmp-contract.ts';
 import { icmpFailure, isOfProbe } from './icmp-failure.ts';
-import { shownAddress, type ShownAddresses } from '../provide-packets.ts';
+import { publicIp, type AddressPrivacy } from '../provide-packets.ts';
 import type { PacketProtocol } from '../packet-socket.ts';
 import type { IcmpError } from '../wire/icmp.ts';
 
@@ -20,10 +20,10 @@ export interface ReceivedIcmp {
 export function icmpNotice(
   { error, from }: ReceivedIcmp,
   target: Target,
-  context: ShownAddresses,
+  context: AddressPrivacy,
   protocol: PacketProtocol,
 ): { readonly failure: Failure; readonly notice: IcmpNotice } {
-  const sender = shownAddress(from, target, context);
+  const sender = publicIp(from, target, context);
   const { type, code } = error;
   return {
     failure: icmpFailure(target.family, { error, from }, sender, target.address, protocol),

@@ -3,14 +3,14 @@ import type { Failure, Target } from '@vantage/contract';
 import type { IcmpNotice } from '../../shared/icmp-contract.ts';
 import { icmpNotice } from './icmp-notice.ts';
 import { addressBytes, addressText } from '@vantage/contract/address';
-import type { ShownAddresses } from '../provide-packets.ts';
+import type { AddressPrivacy } from '../provide-packets.ts';
 import type { PacketSockets } from '../packet-socket.ts';
 import { readU16 } from '../wire/bytes.ts';
 import { parseIcmp, type IcmpError } from '../wire/icmp.ts';
 import { IPPROTO } from '../wire/ip.ts';
 
 /** The subset of a diagnostic's context that the watch uses. */
-export interface IcmpContext extends ShownAddresses {
+export interface IcmpContext extends AddressPrivacy {
   /** Raw sockets, or why this probe has none. */
   readonly packets: PacketSockets | { readonly unavailable: string };
 }

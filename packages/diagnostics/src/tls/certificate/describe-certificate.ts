@@ -94,6 +94,6 @@ export function daysLeft({ parsed }: Certificate, nowMs: number): number | null 
 }
 
 /** Common name of a certificate, else its whole subject. */
-export function shownName(certificate: Certificate): string {
+export function displayName(certificate: Certificate): string {
   return boundText(attributeOf(certificate.parsed.subject, 'CN') ?? distinguishedName(certificate.parsed.subject), 80);
 }

@@ -1,5 +1,5 @@
 import type { Certificate } from './certificate.ts';
-import { daysLeft, shownName } from './describe-certificate.ts';
+import { daysLeft, displayName } from './describe-certificate.ts';
 import { buildPath, type IsEnd, type Path } from './path.ts';
 import type { Tls } from '../schema.ts';
 import type { TrustAnchors } from './trust-store.ts';
@@ -32,7 +32,7 @@ export function issuerEndOf(
     if (first === undefined || !(endOf(first) < ownEndMs)) return undefined;
     const next = buildPath(sent, anchors, endOf(first) + 1, isEnd);
     const validUntil = first.parsed.validToDate.toISOString();
-    if (!next.isSound) return { name: shownName(first), validUntil, daysLeft: daysLeft(first, nowMs)! };
+    if (!next.isSound) return { name: displayName(first), validUntil, daysLeft: daysLeft(first, nowMs)! };
     current = next;
   }
   return undefined;

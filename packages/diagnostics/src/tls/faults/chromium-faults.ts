@@ -9,7 +9,7 @@ import type { TrustAnchors } from '../certificate/trust-store.ts';
 
 export type ChromiumFault = NonNullable<Tls['chromiumFaults']>[number];
 
-export interface Shown {
+export interface PresentedChain {
   readonly path: Path;
   readonly anchors: TrustAnchors;
   /** True if the server signs in the handshake: with a key exchange by RSA it only decrypts. */
@@ -20,7 +20,7 @@ export interface Shown {
  * The first `MAX_CHROMIUM_FAULTS` faults for which Chromium refuses certificates that OpenSSL accepts. No test compares
  * the rule of the validity with Chromium, because that takes the key of a public authority.
  */
-export function chromiumFaults({ path, anchors, isSigning }: Shown): ChromiumFault[] {
+export function chromiumFaults({ path, anchors, isSigning }: PresentedChain): ChromiumFault[] {
   const { certificates } = path;
   const reasons = certificates.flatMap((certificate, position) => {
     const isEnd = position === certificates.length - 1 && (path.isAnchored || isSelfSigned(certificate));

@@ -22,7 +22,7 @@ export interface Verification {
   readonly message: string;
 }
 
-export interface Judged {
+export interface VerifiedChain {
   readonly host: string;
   readonly path: Path;
   /** `null` if OpenSSL accepts the chain. */
@@ -49,12 +49,12 @@ const ORDER: readonly FailureCode[] = [
  * alone decides whether a chain is trusted; this finds the reasons for a refusal, and adds revocation, the name of the
  * host and the strength of keys and signatures.
  */
-export function certificateFaults(judged: Judged): CertificateFault[] {
-  const { path, ocsp, host } = judged;
+export function certificateFaults(chain: VerifiedChain): CertificateFault[] {
+  const { path, ocsp, host } = chain;
   const [leaf] = path.certificates as readonly [Certificate];
   const mismatch = hostMismatch(host, leaf.serverNames);
   const all = [
-    ...chainFaults(judged),
+    ...chainFaults(chain),
     ...(isRevoked(ocsp) ? [named(path, 'tls_revoked', 0, 'is revoked')] : []),
     ...(mismatch === null
       ? []
@@ -79,7 +79,7 @@ export function distrustOf([first, ...more]: readonly CertificateFault[]): Failu
   return { code: first.code, phase: 'tls', source: 'target', message: `${first.reason}${rest}` };
 }
 
-function chainFaults({ path, verification, nowMs }: Judged): readonly CertificateFault[] {
+function chainFaults({ path, verification, nowMs }: VerifiedChain): readonly CertificateFault[] {
   if (verification === null) return [];
   const links = linkFaults(path, nowMs);
   const end = endFault(path);

@@ -14,9 +14,9 @@ import type { DiagnosticContext } from '../../diagnostic.ts';
 import type { dns } from './contract.ts';
 import type { DnsTransport } from './resolver.ts';
 
-import { showSections, type RecordBudget } from './records.ts';
+import { reportSections, type RecordBudget } from './records.ts';
 import { resolverText } from './resolver.ts';
-import type { Answer, NameServer, PreparedQuery } from './transport/exchange.ts';
+import type { Answer, NameServer, PreparedQuery } from './transport/query.ts';
 import { canValidate, type Validation } from './validation.ts';
 
 type Fields = ResultFieldsOf<typeof dns>;
@@ -70,7 +70,7 @@ export function answerFields(
   budget: RecordBudget,
 ): AnswerFields {
   const { message, transport } = answer;
-  const sections = showSections(message, budget);
+  const sections = reportSections(message, budget);
   return {
     rcode: rcodeName(message.rcode),
     answerKind: kind,

@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { isStaleError } from '@vantage/contract/dns-message';
 
-import { ask, type AskedResolver, type AskOptions } from './ask.ts';
-import type { NameServer, PreparedQuery } from './transport/exchange.ts';
+import { queryServer, type ResolverOutcome, type QueryOptions } from './query-server.ts';
+import type { NameServer, PreparedQuery } from './transport/query.ts';
 
 /**
  * Milliseconds before each further query, for the name servers to answer a resolver that asks them after it has answered:
@@ -22,15 +22,15 @@ const NXDOMAIN = 3;
 export async function askFresh(
   server: NameServer,
   prepared: PreparedQuery,
-  options: AskOptions,
+  options: QueryOptions,
   signal: AbortSignal,
-): Promise<AskedResolver> {
-  let asked = await ask(server, prepared, options, signal);
+): Promise<ResolverOutcome> {
+  let asked = await queryServer(server, prepared, options, signal);
   for (const pauseMs of REFRESH_MS) {
     if (!isStale(asked)) return asked;
     await delay(pauseMs, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return asked;
-    const again = await ask(server, prepared, options, signal);
+    const again = await queryServer(server, prepared, options, signal);
     const rcode = again.answer?.message.rcode;
     if (rcode !== NOERROR && rcode !== NXDOMAIN) return asked;
     asked = again;
@@ -38,6 +38,6 @@ export async function askFresh(
   return asked;
 }
 
-function isStale({ answer }: AskedResolver): boolean {
+function isStale({ answer }: ResolverOutcome): boolean {
   return answer?.message.edns?.extendedErrors.some(({ code }) => isStaleError(code)) === true;
 }

@@ -4,9 +4,9 @@ import type { Failure } from '@vantage/contract';
 import { timedOut } from '../../shared/classify-error.ts';
 import { classifyMessage } from './answer-fields.ts';
 import { askFresh } from './ask-fresh.ts';
-import { ask, type AskedResolver, type AskOptions } from './ask.ts';
+import { queryServer, type ResolverOutcome, type QueryOptions } from './query-server.ts';
 import type { Concluding } from './outcome.ts';
-import { prepareQuery, type Answer, type NameServer, type PreparedQuery } from './transport/exchange.ts';
+import { prepareQuery, type Answer, type NameServer, type PreparedQuery } from './transport/query.ts';
 import { checkValidation } from './validation.ts';
 
 /**
@@ -19,7 +19,7 @@ import { checkValidation } from './validation.ts';
 export async function askInTurn(
   servers: readonly NameServer[],
   prepared: PreparedQuery,
-  options: AskOptions,
+  options: QueryOptions,
   uncheckedMs: number,
   signal: AbortSignal,
 ): Promise<Concluding> {
@@ -38,12 +38,12 @@ export async function askInTurn(
   }
   const askOthers = async (servers: readonly NameServer[]): Promise<readonly AskedOther[]> =>
     askAboutAnother(servers, prepared, options, uncheckedMs / 2, signal);
-  if (rankOf(best, prepared) === FAILING) return judgeFailing(best, prepared, askOthers);
+  if (rankOf(best, prepared) === FAILING) return concludeFailing(best, prepared, askOthers);
   const reaching = (await askOthers(silent)).find(({ evidence }) => evidence === 'reaches');
   if (reaching === undefined) return best;
   const asked = { server: reaching.server, transport: options.transport };
   // The silence may have been packet loss: the name is queried again.
-  const again = await ask(reaching.server, prepared, { ...options, waitsMs: AGAIN_MS }, signal);
+  const again = await queryServer(reaching.server, prepared, { ...options, waitsMs: AGAIN_MS }, signal);
   if (again.answer === null) {
     return { answer: null, ...nothing, failure: isSilent(again) ? serversSilent() : again.failure, asked };
   }
@@ -54,7 +54,7 @@ export async function askInTurn(
  * True if no datagram arrived. A resolver that sends a mismatched datagram is not waiting for the name servers of the
  * name.
  */
-function isSilent({ failure, mismatched = 0 }: AskedResolver): boolean {
+function isSilent({ failure, mismatched = 0 }: ResolverOutcome): boolean {
   return failure?.code === 'timed_out' && failure.phase === 'response' && mismatched === 0;
 }
 
@@ -67,7 +67,7 @@ type AskOthers = (servers: readonly NameServer[]) => Promise<readonly AskedOther
  * SERVFAIL says nothing about the name if the resolver fails for a made-up name as well, or can answer that only from
  * its cache.
  */
-async function judgeFailing(best: Concluding, { query }: PreparedQuery, askOthers: AskOthers): Promise<Concluding> {
+async function concludeFailing(best: Concluding, { query }: PreparedQuery, askOthers: AskOthers): Promise<Concluding> {
   if (best.validation === 'failed' || best.asked === undefined || !query.recursionDesired) return best;
   const [other] = await askOthers([best.asked.server]);
   return other?.evidence === 'fails' ? { ...best, failure: resolverFailing(FAILING_FOR_ALL) } : best;
@@ -117,7 +117,7 @@ interface AskedOther {
 async function askAboutAnother(
   servers: readonly NameServer[],
   { query }: PreparedQuery,
-  options: AskOptions,
+  options: QueryOptions,
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<readonly AskedOther[]> {
@@ -128,7 +128,7 @@ async function askAboutAnother(
   const twice = { ...options, waitsMs: [timeoutMs / 2, timeoutMs / 2] };
   return Promise.all(
     servers.map(async (server) => {
-      const { answer } = await ask(server, other, twice, bounded);
+      const { answer } = await queryServer(server, other, twice, bounded);
       return { server, evidence: evidenceOf(answer, other) };
     }),
   );

@@ -12,18 +12,18 @@ import { escapeText, roundMs, type Failure } from '@vantage/contract';
 import { outcomeOf, timedOut } from '../../shared/classify-error.ts';
 import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
 import { answerFields, classifyMessage, nameInQuestion, resolverField } from './answer-fields.ts';
-import type { AskedResolver } from './ask.ts';
+import type { ResolverOutcome } from './query-server.ts';
 
 import type { dns } from './contract.ts';
 import type { DnsTransport } from './resolver.ts';
 
 import type { RecordBudget } from './records.ts';
-import { badResponse, type NameServer, type PreparedQuery } from './transport/exchange.ts';
+import { badResponse, type NameServer, type PreparedQuery } from './transport/query.ts';
 import type { Validation } from './validation.ts';
 
 type Fields = Pick<Outcome<typeof dns>, 'recordType' | 'queryName' | 'resolver'>;
 
-export interface Concluding extends AskedResolver {
+export interface Concluding extends ResolverOutcome {
   readonly validation: Validation;
   /** The zone of the queried server, if it is known. */
   readonly zone?: string | undefined;

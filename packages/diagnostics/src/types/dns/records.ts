@@ -8,7 +8,7 @@ const MAX_DATA_LENGTH = 4 * 1024;
 /** Limit of the names and data of all records together, characters of JSON. */
 const MAX_TOTAL_LENGTH = 16 * 1024;
 
-export interface ShownSections {
+export interface ReportedSections {
   readonly answers: DnsRecord[];
   readonly authority: DnsRecord[];
   readonly additional: DnsRecord[];
@@ -26,25 +26,25 @@ export function newRecordBudget(): RecordBudget {
 }
 
 /** The sections of a message for a result, answers first. Uses up the budget. */
-export function showSections(message: Message, budget: RecordBudget): ShownSections {
+export function reportSections(message: Message, budget: RecordBudget): ReportedSections {
   const [answers, authority, additional] = [message.answers, message.authority, message.additional].map((records) =>
-    showRecords(records, budget),
-  ) as [ShownRecords, ShownRecords, ShownRecords];
+    reportRecords(records, budget),
+  ) as [ReportedRecords, ReportedRecords, ReportedRecords];
   return {
-    answers: answers.shown,
-    authority: authority.shown,
-    additional: additional.shown,
+    answers: answers.records,
+    authority: authority.records,
+    additional: additional.records,
     truncated: message.omitted > 0 || answers.truncated || authority.truncated || additional.truncated,
   };
 }
 
-export interface ShownRecords {
-  readonly shown: DnsRecord[];
+export interface ReportedRecords {
+  readonly records: DnsRecord[];
   readonly truncated: boolean;
 }
 
 /** Returns as many records as the budget allows, each truncated to its limit, and reduces the budget. */
-export function showRecords(records: readonly DnsRecord[], budget: RecordBudget): ShownRecords {
+export function reportRecords(records: readonly DnsRecord[], budget: RecordBudget): ReportedRecords {
   const shown: DnsRecord[] = [];
   let truncated = false;
   for (const record of records) {
@@ -60,5 +60,5 @@ export function showRecords(records: readonly DnsRecord[], budget: RecordBudget)
     budget.length -= length;
     shown.push({ ...record, name, data });
   }
-  return { shown, truncated };
+  return { records: shown, truncated };
 }

@@ -8,7 +8,7 @@ import { usualPorts } from './answer-fields.ts';
 import type { dns } from './contract.ts';
 import type { DnsTransport } from './resolver.ts';
 import { parseResolver } from './resolver.ts';
-import type { NameServer } from './transport/exchange.ts';
+import type { NameServer } from './transport/query.ts';
 
 export type ChosenResolvers = { readonly servers: readonly NameServer[] } | { readonly failure: Failure };
 

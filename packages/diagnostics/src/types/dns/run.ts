@@ -8,7 +8,7 @@ import { addressBytes } from '@vantage/contract/address';
 import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
 import { createTrustStore } from '../../tls/certificate/trust-store.ts';
 import { askInTurn } from './ask-in-turn.ts';
-import type { AskOptions } from './ask.ts';
+import type { QueryOptions } from './query-server.ts';
 
 import type { dns } from './contract.ts';
 import { concluded, ended, questionFields } from './outcome.ts';
@@ -17,7 +17,7 @@ import { newRecordBudget } from './records.ts';
 import { chooseResolvers } from './resolvers.ts';
 import { rootHints } from './trace/root-hints.ts';
 import { traceDns, type TraceStart } from './trace/trace.ts';
-import { prepareQuery, type PreparedQuery } from './transport/exchange.ts';
+import { prepareQuery, type PreparedQuery } from './transport/query.ts';
 
 type Dns = typeof dns;
 type DnsParams = ParamsOf<Dns>;
@@ -105,7 +105,7 @@ async function queryResolver(
 ): Promise<Outcome<Dns>> {
   const chosen = await chooseResolvers(params.options, context, signal);
   if ('failure' in chosen) return ended(chosen.failure, questionFields(query));
-  const options: AskOptions = {
+  const options: QueryOptions = {
     transport: params.options.transport,
     waitsMs: chosen.servers.length === 1 ? waits.oneMs : waits.eachMs,
     streamMs: waits.eachStreamMs,

@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { isDnssecError, uncachedTopLevelDomain } from '@vantage/contract/dns-message';
 
-import { ask, type AskedResolver, type AskOptions } from './ask.ts';
-import { prepareQuery, type Answer, type NameServer, type PreparedQuery } from './transport/exchange.ts';
+import { queryServer, type ResolverOutcome, type QueryOptions } from './query-server.ts';
+import { prepareQuery, type Answer, type NameServer, type PreparedQuery } from './transport/query.ts';
 
 const NOERROR = 0;
 const SERVFAIL = 2;
@@ -27,9 +27,9 @@ export type Validation = 'failed' | 'confirmed' | 'unconfirmed' | 'broken';
  * @param timeoutMs for the additional queries about the name, and again for those about the root
  */
 export async function checkValidation(
-  asked: AskedResolver,
+  asked: ResolverOutcome,
   prepared: PreparedQuery,
-  options: AskOptions,
+  options: QueryOptions,
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<Validation> {
@@ -53,9 +53,9 @@ const CACHED_FAILURE_MS = 1_200;
  * is asked for, which no cache has.
  */
 async function failsValidation(
-  { answer }: AskedResolver,
+  { answer }: ResolverOutcome,
   prepared: PreparedQuery,
-  options: AskOptions,
+  options: QueryOptions,
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -65,7 +65,7 @@ async function failsValidation(
   const { server } = answer;
   const bounded = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
   const unchecked = prepareQuery({ ...query, checkingDisabled: true, edns: { dnssecOk: true, nsid: false } });
-  const { answer: without } = await ask(server, unchecked, options, bounded);
+  const { answer: without } = await queryServer(server, unchecked, options, bounded);
   const rcode = without?.message.rcode;
   if (without === null || (rcode !== NOERROR && rcode !== NXDOMAIN)) return false;
   if (!namesDnssec(answer)) {
@@ -79,7 +79,7 @@ async function failsValidation(
     }
     await delay(CACHED_FAILURE_MS, undefined, { signal: bounded }).catch(() => undefined);
   }
-  const { answer: again } = await ask(server, prepared, options, bounded);
+  const { answer: again } = await queryServer(server, prepared, options, bounded);
   return again?.message.rcode === SERVFAIL && !namesAnotherCause(again);
 }
 
@@ -97,11 +97,11 @@ function questionBelow({ message }: Answer, { query }: PreparedQuery): PreparedQ
 async function isSecure(
   below: PreparedQuery,
   server: NameServer,
-  options: AskOptions,
+  options: QueryOptions,
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const asked = await ask(server, below, options, signal);
+  const asked = await queryServer(server, below, options, signal);
   return confirmsValidation(asked, below, options, timeoutMs, signal);
 }
 
@@ -110,11 +110,13 @@ async function failsFor(
   { query }: PreparedQuery,
   rcodes: readonly number[],
   server: NameServer,
-  options: AskOptions,
+  options: QueryOptions,
   signal: AbortSignal,
 ): Promise<boolean> {
   const [checked, unchecked] = await Promise.all(
-    [false, true].map((checkingDisabled) => ask(server, prepareQuery({ ...query, checkingDisabled }), options, signal)),
+    [false, true].map((checkingDisabled) =>
+      queryServer(server, prepareQuery({ ...query, checkingDisabled }), options, signal),
+    ),
   );
   const fails = checked!.answer?.message.rcode === SERVFAIL && !namesAnotherCause(checked!.answer);
   return fails && unchecked!.answer !== null && rcodes.includes(unchecked!.answer.message.rcode);
@@ -127,7 +129,7 @@ async function failsFor(
 function failsForRoot(
   server: NameServer,
   { query }: PreparedQuery,
-  options: AskOptions,
+  options: QueryOptions,
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -154,9 +156,9 @@ function namesAnotherCause(answer: Answer): boolean {
  * requested (DO), and clears it otherwise (RFC 6840 sections 5.7 and 5.8).
  */
 async function confirmsValidation(
-  { answer }: AskedResolver,
+  { answer }: ResolverOutcome,
   { query }: PreparedQuery,
-  options: AskOptions,
+  options: QueryOptions,
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -164,7 +166,7 @@ async function confirmsValidation(
   const bounded = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
   const askFor = async (dnssecOk: boolean): Promise<boolean | undefined> => {
     const prepared = prepareQuery({ ...query, authenticData: false, edns: { dnssecOk, nsid: false } });
-    const again = await ask(answer.server, prepared, options, bounded);
+    const again = await queryServer(answer.server, prepared, options, bounded);
     if (again.answer?.message.rcode !== answer.message.rcode) return undefined;
     return again.answer.message.flags.includes('ad');
   };

@@ -244,13 +244,13 @@ function byHttp2(port: number): Promise<Outcome> {
 async function measured(check: () => Promise<Outcome>): Promise<{ outcome: Outcome; grownBytes: number }> {
   const before = process.memoryUsage.rss();
   let most = before;
-  const look = (): void => {
+  const poll = (): void => {
     most = Math.max(most, process.memoryUsage.rss());
   };
-  const timer = setInterval(look, 10);
+  const timer = setInterval(poll, 10);
   const outcome = await check();
   clearInterval(timer);
-  look();
+  poll();
   return { outcome, grownBytes: most - before };
 }
 

@@ -159,15 +159,15 @@ describe('the place of an address', () => {
 
   it('is added by the coordinator, for the address that was chosen', async () => {
     const outcome = await runInfo({ host: '192.0.2.1', options: {} }, testContext());
-    const looked: string[] = [];
+    const lookedUp: string[] = [];
 
     const annotated = info.annotate?.(outcome, (address) => {
-      looked.push(address);
+      lookedUp.push(address);
       return place;
     });
 
     expect(annotated).toEqual({ ...outcome, ...place });
-    expect(looked).toEqual(['192.0.2.1']);
+    expect(lookedUp).toEqual(['192.0.2.1']);
     expect(problemsOf(annotated ?? {})).toEqual([]);
   });
 

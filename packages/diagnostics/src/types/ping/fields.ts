@@ -3,9 +3,9 @@ import { roundMs, type ParamsOf, type Target } from '@vantage/contract';
 import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
 import { rttStatistics } from '../../shared/rtt-statistics.ts';
 import { icmpNotice } from '../../sockets/icmp/icmp-notice.ts';
-import { shownAddress, worstClock } from '../../sockets/provide-packets.ts';
+import { publicIp, worstClock } from '../../sockets/provide-packets.ts';
 import { MAX_DUPLICATE_ROWS, type ping } from './contract.ts';
-import { isInTime, isLeftOut, type Exchange, type SentPacket } from './sent-packets.ts';
+import { isInTime, isLeftOut, type SessionState, type SentPacket } from './sent-packets.ts';
 import { stalledField } from '../../sockets/clock/stalled-field.ts';
 import { addressFields } from '../../shared/address-fields.ts';
 
@@ -18,7 +18,7 @@ type Row = NonNullable<Fields['packets']>[number];
  * @param isAwaited true for a packet that may still be answered: it is counted as sent, and has no row yet
  */
 export function pingFields(
-  state: Exchange,
+  state: SessionState,
   target: Target | null,
   { size, ttl, dscp }: ParamsOf<Ping>['options'],
   context: DiagnosticContext<Ping>,
@@ -76,7 +76,7 @@ function packetRows(packet: SentPacket, target: Target, context: DiagnosticConte
     // The difference may be slightly negative, because the resolution of the clocks is limited.
     rtt: roundMs(Math.max(0, reply.receivedMs - sentMs)),
     ttl: reply.hopLimit,
-    from: shownAddress(reply.from, target, context),
+    from: publicIp(reply.from, target, context),
     duplicate: index > 0,
     ...(index === 0 ? notice : {}),
   }));

@@ -1,7 +1,7 @@
 import type { Failure } from '@vantage/contract';
 
 import { isExplained, type Unsent } from '../../sockets/unsent.ts';
-import type { Exchange, SentPacket } from './sent-packets.ts';
+import type { SessionState, SentPacket } from './sent-packets.ts';
 
 /**
  * Leaves out the packets without a reply between answered ones that did not leave the probe, or whose silence that
@@ -10,7 +10,7 @@ import type { Exchange, SentPacket } from './sent-packets.ts';
  * @param whyUnsent returns why a packet did not leave the probe; null if it did
  */
 export function leaveOutUnsent(
-  { packets }: Pick<Exchange, 'packets'>,
+  { packets }: Pick<SessionState, 'packets'>,
   whyUnsent: (packet: SentPacket) => Failure | null,
 ): void {
   let silent: SentPacket[] = [];

@@ -678,7 +678,7 @@ describe('ping', () => {
     expect(outcome).toMatchObject({ result: 'error', error: { code: 'probe_interrupted' }, packetsLeftOut: 3 });
   });
 
-  it('leaves out a reply whose time it took after a standstill', async () => {
+  it('leaves out a reply whose time it took after a stall', async () => {
     const fake: FakePackets = fakePackets((sent, number) => {
       if (number === 1) setTimeout(fake.stop, 1);
       if (number === 1) setTimeout(fake.resume, 2_500);

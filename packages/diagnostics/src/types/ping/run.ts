@@ -8,11 +8,11 @@ import { icmpNotice } from '../../sockets/icmp/icmp-notice.ts';
 import type { PacketSocket } from '../../sockets/packet-socket.ts';
 import { interrupted, openPackets, STOOD_STILL } from '../../sockets/provide-packets.ts';
 import { isExtraordinary, ORDINARY, type ping } from './contract.ts';
-import { exchange } from './exchange.ts';
+import { runSession } from './session.ts';
 import { pingFields, type Fields } from './fields.ts';
 import { isTelling, pingPayload } from './payload.ts';
 import { leaveOutUnsent } from './leave-out-unsent.ts';
-import { isLeftOut, onWire, type Exchange, type ExchangePlan, type SentPacket } from './sent-packets.ts';
+import { isLeftOut, onWire, type SessionState, type SessionPlan, type SentPacket } from './sent-packets.ts';
 
 type Ping = typeof ping;
 
@@ -34,7 +34,7 @@ export async function runPing(params: ParamsOf<Ping>, context: DiagnosticContext
   const opened = await openPackets(packets, { family: target.family, protocol: 'icmp' }, context.signal);
   if ('failure' in opened) return notStarted(opened.failure, target, options, context);
   const payload = pingPayload(options.size, context.attribution.payloadTag);
-  const plan: ExchangePlan = {
+  const plan: SessionPlan = {
     target,
     count: options.count,
     intervalMs: options.interval,
@@ -48,14 +48,14 @@ export async function runPing(params: ParamsOf<Ping>, context: DiagnosticContext
   };
   // One partial result for events in the same turn, such as a send and a quick reply.
   let due: NodeJS.Immediate | undefined;
-  const onChange = (state: Exchange, isAwaited: (packet: SentPacket) => boolean): void => {
+  const onChange = (state: SessionState, isAwaited: (packet: SentPacket) => boolean): void => {
     due ??= setImmediate(() => {
       due = undefined;
       context.emitPartial(pingFields(state, target, options, context, isAwaited));
     });
   };
   try {
-    const state = await exchange(opened.socket, plan, context.signal, onChange);
+    const state = await runSession(opened.socket, plan, context.signal, onChange);
     leaveOutUnsent(state, (packet) => whyUnsent(packet, target, context));
     const ordinary = await pingOrdinarily(opened.socket, plan, state, options, context);
     return outcome(state, target, { ...pingFields(state, target, options, context), ...ordinary }, context);
@@ -74,8 +74,8 @@ const UNFIT: ReadonlySet<string> = new Set(['packet_too_big', 'time_exceeded']);
  */
 async function pingOrdinarily(
   socket: PacketSocket,
-  plan: ExchangePlan,
-  { packets, corrupted, failure, isAbandoned }: Exchange,
+  plan: SessionPlan,
+  { packets, corrupted, failure, isAbandoned }: SessionState,
   options: ParamsOf<Ping>['options'],
   context: DiagnosticContext<Ping>,
 ): Promise<Pick<Fields, 'ordinary'>> {
@@ -85,7 +85,7 @@ async function pingOrdinarily(
   const isUnanswered = corrupted === 0 && isFit && packets.every(({ replies }) => replies.length === 0);
   const budgetMs = context.remainingMs() - RESERVE_MS;
   if (!isExtraordinary(options) || !isUnanswered || failure !== null || isAbandoned || budgetMs <= 0) return {};
-  const state = await exchange(
+  const state = await runSession(
     socket,
     {
       ...plan,
@@ -126,11 +126,11 @@ function notStarted(
   options: ParamsOf<Ping>['options'],
   context: DiagnosticContext<Ping>,
 ): Outcome<Ping> {
-  const nothing: Exchange = { packets: [], reordered: 0, corrupted: 0, isAbandoned: false, stalledMs: 0, failure };
+  const nothing: SessionState = { packets: [], reordered: 0, corrupted: 0, isAbandoned: false, stalledMs: 0, failure };
   return { result: outcomeOf(failure), error: failure, ...pingFields(nothing, target, options, context) };
 }
 
-function outcome(state: Exchange, target: Target, fields: Fields, context: DiagnosticContext<Ping>): Outcome<Ping> {
+function outcome(state: SessionState, target: Target, fields: Fields, context: DiagnosticContext<Ping>): Outcome<Ping> {
   const failure = state.failure ?? unsentFailure(state, target, context);
   if (failure === null && fields.rttAvg !== null) return { result: 'success', error: null, ...fields };
   const error =
@@ -155,7 +155,7 @@ const TOO_LATE: Failure = {
   message: 'Too little of the time of the check was left to await a reply.',
 };
 
-function silenceText({ corrupted }: Exchange, { ordinary }: Fields): string {
+function silenceText({ corrupted }: SessionState, { ordinary }: Fields): string {
   if (corrupted > 0) return ALL_DAMAGED;
   const others = (ordinary?.received ?? 0) > 0 ? '; ordinary ones, sent after them, were' : '';
   return `No packet was answered in time${others}.`;
@@ -167,7 +167,7 @@ const ALL_DAMAGED = 'Every reply that came in time was damaged, or of another le
  * Why a session with replies is no success: packets after the last answered one did not leave the probe, so that
  * silence before them may be due to its link, too. Null if all did.
  */
-function unsentFailure({ packets }: Exchange, target: Target, context: DiagnosticContext<Ping>): Failure | null {
+function unsentFailure({ packets }: SessionState, target: Target, context: DiagnosticContext<Ping>): Failure | null {
   const lastAnswered = packets.findLastIndex(({ replies }) => replies.length > 0);
   if (lastAnswered === -1) return null;
   const failures = failuresOf(packets.slice(lastAnswered + 1), target, context);
@@ -180,7 +180,7 @@ function whyUnsent(packet: SentPacket, target: Target, context: DiagnosticContex
 }
 
 /** The most frequent ICMP error; of equally frequent ones, that for the earliest packet. Null without any. */
-function commonestError({ packets }: Exchange, target: Target, context: DiagnosticContext<Ping>): Failure | null {
+function commonestError({ packets }: SessionState, target: Target, context: DiagnosticContext<Ping>): Failure | null {
   const counts = Map.groupBy(failuresOf(packets, target, context), ({ message }) => message);
   const [commonest = null] = [...counts.values()].toSorted((a, b) => b.length - a.length).flat();
   return commonest;

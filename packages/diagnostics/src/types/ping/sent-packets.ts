@@ -8,7 +8,7 @@ import { unsentFailure } from '../../sockets/unsent.ts';
 import { REPLY_TIMEOUT_MS } from './contract.ts';
 import { quotesPayload } from './payload.ts';
 
-export interface ExchangePlan {
+export interface SessionPlan {
   readonly target: Target;
   readonly count: number;
   readonly intervalMs: number;
@@ -63,7 +63,7 @@ export interface SentPacket {
   icmp: (ReceivedIcmp & { readonly hopLimit: number | null; readonly readMs: number }) | null;
 }
 
-export interface Exchange {
+export interface SessionState {
   readonly packets: SentPacket[];
   /** Time for which the packet process stalled, in stalls of a second or more, milliseconds. */
   stalledMs: number;
@@ -115,21 +115,21 @@ export function isInTime(packet: SentPacket, reply: Reply): boolean {
 }
 
 /** Sequence number of a packet on the wire. */
-export function onWire({ firstSequence }: ExchangePlan, seq: number): number {
+export function onWire({ firstSequence }: SessionPlan, seq: number): number {
   return (firstSequence + seq - 1) & 0xffff;
 }
 
 /** The packet that was sent with a sequence number; undefined if there is none. */
 export function sentAs(
-  { packets }: Exchange,
-  { firstSequence }: ExchangePlan,
+  { packets }: SessionState,
+  { firstSequence }: SessionPlan,
   sequence: number,
 ): SentPacket | undefined {
   return packets[(sequence - firstSequence) & 0xffff];
 }
 
 /** The packet that an ICMP error quotes; undefined if the quotation contradicts what this check sent. */
-export function quotedPacket(state: Exchange, plan: ExchangePlan, error: IcmpError): SentPacket | undefined {
+export function quotedPacket(state: SessionState, plan: SessionPlan, error: IcmpError): SentPacket | undefined {
   const { payload, destination } = error.quoted;
   if (payload.length < 8 || destination !== plan.target.address) return undefined;
   const sequence = readU16(payload, 6);

@@ -3,7 +3,7 @@ import { addressBytes, addressText } from '@vantage/contract/address';
 import type { ReceivedPacket } from '../../sockets/packet-socket.ts';
 import type { EchoReply, IcmpError } from '../../sockets/wire/icmp.ts';
 import { isTelling, matchPayload } from './payload.ts';
-import { isInTime, quotedPacket, sentAs, type Exchange, type ExchangePlan } from './sent-packets.ts';
+import { isInTime, quotedPacket, sentAs, type SessionState, type SessionPlan } from './sent-packets.ts';
 
 /**
  * Limit of stored replies per packet: the answer, and as many duplicates as a result lists (`MAX_DUPLICATE_ROWS`).
@@ -13,8 +13,8 @@ const MAX_REPLIES = 17;
 
 /** Adds an echo reply to the packet that it answers. */
 export function takeReply(
-  state: Exchange,
-  plan: ExchangePlan,
+  state: SessionState,
+  plan: SessionPlan,
   reply: EchoReply,
   { receivedMs, clock, hopLimit, from }: ReceivedPacket,
 ): void {
@@ -36,8 +36,8 @@ export function takeReply(
 
 /** Adds an ICMP error to the packet that it quotes, unless it has one. */
 export function takeError(
-  state: Exchange,
-  plan: ExchangePlan,
+  state: SessionState,
+  plan: SessionPlan,
   error: IcmpError,
   { from, hopLimit }: ReceivedPacket,
   readMs: number,

@@ -1,6 +1,6 @@
 import type { ProbeClock } from '../../sockets/clock/probe-clock.ts';
 import { REPLY_TIMEOUT_MS } from './contract.ts';
-import type { Exchange, SentPacket } from './sent-packets.ts';
+import type { SessionState, SentPacket } from './sent-packets.ts';
 
 /** After the last packet, replies are awaited for this multiple of the longest RTT. */
 const WAIT_RTTS = 4;
@@ -18,7 +18,7 @@ const SEND_TIMEOUT_MS = 100;
 /** A packet counts as lost at the end of the check if its reply was awaited for this share of the usual time. */
 const LEAST_WAIT_SHARE = 0.5;
 
-type Packets = Pick<Exchange, 'packets'>;
+type Packets = Pick<SessionState, 'packets'>;
 
 /** True for a packet that may still be answered. */
 export function isAwaited(packet: SentPacket, clock: ProbeClock): boolean {

@@ -8,7 +8,7 @@ import { worstClock } from '../../sockets/provide-packets.ts';
 import type { traceroute } from './contract.ts';
 import { fitHops } from './hops/fit-hops.ts';
 import type { HopNames } from './hops/hop-names.ts';
-import { shownPath, type HopFormat } from './hops/hops.ts';
+import { formatPath, type HopFormat } from './hops/hops.ts';
 import { isReached } from './hops/target-answers.ts';
 import type { Trace } from './probing/trace-state.ts';
 
@@ -24,14 +24,14 @@ export function partialsOf(
 ): (trace: Trace) => void {
   return (trace) => {
     askNames(trace, names, format);
-    const { hops } = shownPath(trace, format);
+    const { hops } = formatPath(trace, format);
     context.emitPartial({
       resolvedIp: target.address,
       hops: fitHops(hops),
       protocol: options.protocol,
       reached: isReached(trace),
       clock: clockOf(trace),
-      ...roundsShown(trace, options),
+      ...roundsReported(trace, options),
     });
   };
 }
@@ -40,7 +40,7 @@ export function partialsOf(
  * Fields of a trace with rounds: their number, and the target's hops if its distance changed or was first found in a
  * later round. Empty without rounds.
  */
-export function roundsShown(
+export function roundsReported(
   { rounds, packets }: Trace,
   limits: TraceLimits,
 ): Pick<Outcome<Traceroute>, 'rounds' | 'targetHops'> {
@@ -52,7 +52,7 @@ export function roundsShown(
 function askNames({ packets }: Trace, names: HopNames, format: HopFormat): void {
   for (const { answer } of packets) {
     // The name of a hidden address would reveal it.
-    if (answer !== null && format.shown(answer.from) !== null) names.ask(answer.from);
+    if (answer !== null && format.publicIp(answer.from) !== null) names.ask(answer.from);
   }
 }
 

@@ -3,17 +3,17 @@ import type { Failure, ParamsOf, Target } from '@vantage/contract';
 import { outcomeOf, timedOut } from '../../shared/classify-error.ts';
 import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
 import { fieldsAfter } from './loss/after-trace.ts';
-import { capabilityMissing, shownAddress } from '../../sockets/provide-packets.ts';
+import { capabilityMissing, publicIp } from '../../sockets/provide-packets.ts';
 import type { PacketSockets } from '../../sockets/packet-socket.ts';
 import { portOf, refusedPort, type traceroute } from './contract.ts';
 import { demoteFilters } from './probing/answer-kind.ts';
 import { fitHops } from './hops/fit-hops.ts';
 import type { TraceLimits } from './probing/flow-view.ts';
 import { hopNames } from './hops/hop-names.ts';
-import { fullTtlOf, shownPath, type HopFormat } from './hops/hops.ts';
+import { fullTtlOf, formatPath, type HopFormat } from './hops/hops.ts';
 import { mtuSearch } from './mtu/mtu-search.ts';
 import { multipathOf } from './multipath/multipath.ts';
-import { clockOf, partialsOf, roundsShown } from './partial-path.ts';
+import { clockOf, partialsOf, roundsReported } from './partial-path.ts';
 import { openFlows } from './probing/open-flows.ts';
 import { ECHO_REQUESTS, foreignRefuser, isFilter } from './probing/port-filter.ts';
 import { joinTraces } from './probing/other-traces.ts';
@@ -72,7 +72,7 @@ export async function runTraceroute(asked: TracerouteParams, context: Context): 
       fieldsAfter(trace, mtu, flow, params.options, packets, context),
       names.settled(Math.min(NAMES_MS, context.remainingMs() - RESERVE_MS)),
     ]);
-    const { hops, flows } = shownPath(trace, { ...format, hasReplies: true, nextMtus: mtu.reported(trace) });
+    const { hops, flows } = formatPath(trace, { ...format, hasReplies: true, nextMtus: mtu.reported(trace) });
     const multipath = params.options.isOfAllFlows ? multipathOf(trace, format) : undefined;
     return {
       ...addressFields(target),
@@ -86,7 +86,7 @@ export async function runTraceroute(asked: TracerouteParams, context: Context): 
       echo: mtu.echo(),
       clock: clockOf(trace),
       ...progressFields(trace, plan),
-      ...verdict(trace, protocol, target, format.shown),
+      ...verdict(trace, protocol, target, format.publicIp),
     };
   } finally {
     mtu.stop();
@@ -104,7 +104,7 @@ function progressFields(trace: Trace, limits: TraceLimits): Partial<Outcome<Trac
   const { roundsLeftOut = 0, stalledMs } = trace;
   const fields = {
     ...stalledField(stalledMs),
-    ...roundsShown(trace, limits),
+    ...roundsReported(trace, limits),
     ...(roundsLeftOut > 0 && { roundsLeftOut }),
   };
   return trace.rounds !== undefined && trace.isAbandoned === true
@@ -135,7 +135,7 @@ function formatOf(
     protocol: options.protocol,
     firstHop: options.firstHop,
     maxHops: options.maxHops,
-    shown: (address) => shownAddress(address, target, context),
+    publicIp: (address) => publicIp(address, target, context),
     isPrivate: (address) => address !== target.address && context.isPrivateAddress(address),
     name: names.known,
   };

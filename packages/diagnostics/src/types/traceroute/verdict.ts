@@ -16,19 +16,19 @@ type Verdict = Pick<
   'result' | 'rt' | 'error' | 'reached' | 'loop' | 'state' | 'answeredFrom'
 >;
 
-/** @param shown the public form of an address; null if it is hidden */
+/** @param publicIp the public form of an address; null if it is hidden */
 export function verdict(
   trace: Trace,
   protocol: 'icmp' | 'udp' | 'tcp',
   target: Target,
-  shown: (address: string) => string | null,
+  publicIp: (address: string) => string | null,
 ): Verdict {
   const found = trace.views.find(({ loop }) => loop !== null)?.loop ?? null;
   const loop = found === null ? null : { start: found.start, length: found.length };
   const reached = isReached(trace);
-  const error = failureOf(trace, protocol, target, shown);
+  const error = failureOf(trace, protocol, target, publicIp);
   const state = portStateOf(trace);
-  const answeredFrom = otherSenders(trace, target.address).flatMap((from) => shown(from) ?? []);
+  const answeredFrom = otherSenders(trace, target.address).flatMap((from) => publicIp(from) ?? []);
   const known = {
     reached,
     loop,
@@ -57,11 +57,11 @@ function failureOf(
   trace: Trace,
   protocol: 'icmp' | 'udp' | 'tcp',
   target: Target,
-  shown: (address: string) => string | null,
+  publicIp: (address: string) => string | null,
 ): Failure | null {
   if (trace.failure !== null) return trace.failure;
   const refusal = refusalOf(trace, protocol);
-  if (refusal?.error) return failureOfRefusal(refusal, refusal.error, protocol, target, shown(refusal.from));
+  if (refusal?.error) return failureOfRefusal(refusal, refusal.error, protocol, target, publicIp(refusal.from));
   if (isReached(trace)) return null;
   const loop = trace.views.find((view) => view.loop !== null)?.loop;
   return timedOut('response', loop ? circling(loop) : silence(trace));

@@ -2,7 +2,7 @@ import type { Difference } from '@vantage/contract';
 
 import { isMisdatedAlone } from '../../clock.ts';
 import type { SparseResultOf } from '../../probe-result.ts';
-import { shown } from '../../words.ts';
+import { safeText } from '../../words.ts';
 import { differentTime, differentValue, type DifferenceDraft } from '../difference.ts';
 import { singleChange } from '../noise.ts';
 
@@ -65,7 +65,7 @@ export function trustOf(result: Http): string | undefined {
 
 function certificateText({ fingerprint256, validUntil }: Certificate): string {
   const until = validUntil === null ? '' : ` (until ${validUntil.slice(0, 10)})`;
-  return `${shown(fingerprint256.slice(0, 11), 11)}…${until}`;
+  return `${safeText(fingerprint256.slice(0, 11), 11)}…${until}`;
 }
 
 const phases = {

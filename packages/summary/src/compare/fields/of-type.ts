@@ -71,19 +71,19 @@ function allDifferences(type: string, a: ProbeResult, b: ProbeResult): readonly 
 
 /** Differences between the requests, as far as results repeat them. */
 export function requestDifferences(type: string, a: ProbeResult, b: ProbeResult): readonly Difference[] {
-  const [ofA, ofB] = ofType<'ping'>([a, b]).map(({ result }) => result as Asked);
-  return (askedFields[type] ?? []).flatMap(([field, label]) =>
+  const [ofA, ofB] = ofType<'ping'>([a, b]).map(({ result }) => result as RepeatedFields);
+  return (repeatedFields[type] ?? []).flatMap(([field, label]) =>
     differentValue({ subject: 'request', name: field, label }, ofA![field], ofB![field]),
   );
 }
 
-type Asked = Pick<SparseResultOf<'ping'>, 'size' | 'ttl'> &
+type RepeatedFields = Pick<SparseResultOf<'ping'>, 'size' | 'ttl'> &
   Pick<SparseResultOf<'tcp'>, 'port'> &
   Pick<SparseResultOf<'dns'>, 'recordType' | 'family'> &
   Pick<SparseResultOf<'traceroute'>, 'protocol' | 'dscp' | 'firstHop'>;
 
 /** Fields of requests that results repeat. */
-export const askedFields: Readonly<Record<string, readonly (readonly [keyof Asked, string])[]>> = {
+export const repeatedFields: Readonly<Record<string, readonly (readonly [keyof RepeatedFields, string])[]>> = {
   ping: [
     ['size', 'payload bytes'],
     ['ttl', 'TTL'],

@@ -5,7 +5,7 @@ import { canonicalPath } from '../../traceroute/canonical.ts';
 import type { Trace } from '../../traceroute/trace.ts';
 import { differingParts } from './align.ts';
 import { changedHops } from './flows.ts';
-import { missingWays } from './missing-ways.ts';
+import { missingFlows } from './missing-flows.ts';
 import { areOtherRouters } from './other-routers.ts';
 
 /**
@@ -26,7 +26,7 @@ export function comparePaths(a: Trace | undefined, b: Trace | undefined): PathCo
   const changes = parts.length > 0 ? parts : hops.map((hop) => changeAt(hop, paths.a!, paths.b!));
   if (hops.length > 0 || areOtherRouters(a, b, thresholds.compare.pathByChance))
     return { relation: 'changed', ...paths, changes: [...changes] };
-  const doubtful = changes.length > 0 ? changes : missingWays(a, b, paths.a!, paths.b!);
+  const doubtful = changes.length > 0 ? changes : missingFlows(a, b, paths.a!, paths.b!);
   return { relation: doubtful.length > 0 ? 'unsure' : 'compatible', ...paths, changes: [...doubtful] };
 }
 

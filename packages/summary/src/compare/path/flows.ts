@@ -1,5 +1,5 @@
 import { chanceOfMore } from '../../chance.ts';
-import { isSilent, type Step, type Trace, type Way } from '../../traceroute/trace.ts';
+import { isSilent, type Step, type Trace, type Route } from '../../traceroute/trace.ts';
 
 /** One flow at one hop: the routers that answered it, the most frequent first; undefined if that is unknown. */
 type Seen = readonly string[] | undefined;
@@ -24,13 +24,13 @@ export function changedHops(a: Trace, b: Trace, level: number): readonly number[
   const last = Math.max(...[a, b].flatMap(({ steps }) => steps.map(({ hop }) => hop)));
   const hops = Array.from({ length: last }, (_, index) => index + 1);
   const tested = hops.flatMap((hop) => {
-    const [ofA, ofB] = [a, b].map((trace) => trace.ways.map((way) => seenAt(way, hop, trace.target)));
+    const [ofA, ofB] = [a, b].map((trace) => trace.routes.map((route) => seenAt(route, hop, trace.target)));
     return [...chancesOf(ofA!, ofB!), ...chancesOf(ofB!, ofA!)].map((chance) => ({ hop, chance }));
   });
   return [...new Set(tested.filter(({ chance }) => chance * tested.length <= level).map(({ hop }) => hop))];
 }
 
-function seenAt({ steps, isReached }: Way, hop: number, target: string | null): Seen {
+function seenAt({ steps, isReached }: Route, hop: number, target: string | null): Seen {
   const end = isReached ? targetHopOf(steps, target) : undefined;
   if (end !== undefined && hop > end) return BEYOND;
   const step = steps.find((one) => one.hop === hop);

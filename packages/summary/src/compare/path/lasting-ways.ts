@@ -3,7 +3,7 @@ import type { PathChange } from '@vantage/contract';
 import { thresholds } from '../../thresholds.ts';
 import { chanceOfMore } from '../../chance.ts';
 import type { Trace } from '../../traceroute/trace.ts';
-import { changesAt, flowsAt, type HopFlows } from './missing-ways.ts';
+import { changesAt, flowsAt, type HopFlows } from './missing-flows.ts';
 
 /** Paths of a load balancer that are gone, or new, since some run. */
 export interface LastingChange {

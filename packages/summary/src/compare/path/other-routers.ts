@@ -1,6 +1,6 @@
 import { chanceOfMore } from '../../chance.ts';
 import type { Trace } from '../../traceroute/trace.ts';
-import { flowsAt } from './missing-ways.ts';
+import { flowsAt } from './missing-flows.ts';
 
 /**
  * A hop in both searches. `ways`: sum of the numbers of known routers in each; `asked`: number of flows that these

@@ -1,7 +1,7 @@
 import type { Difference, PathChange, PathComparison } from '@vantage/contract';
 
 import type { Trace } from '../../traceroute/trace.ts';
-import { asText, countOf, shown } from '../../words.ts';
+import { asText, countOf, safeText } from '../../words.ts';
 import { shareRouter } from './align.ts';
 
 /**
@@ -118,7 +118,7 @@ function hopText(addresses: readonly string[], { steps }: Trace): string {
   const [first] = addresses;
   const router = steps.flatMap(({ routers }) => routers).find(({ ip }) => ip === first);
   const network = asText(router?.asn, router?.asName);
-  if (addresses.length === 1) return `${shown(first!, 45)}${network === undefined ? '' : ` in ${network}`}`;
+  if (addresses.length === 1) return `${safeText(first!, 45)}${network === undefined ? '' : ` in ${network}`}`;
   const rest = addresses.length - NAMED_ALTERNATIVES;
   return `${addresses.slice(0, NAMED_ALTERNATIVES).join(' or ')}${rest > 0 ? ` or ${rest} more` : ''}`;
 }
@@ -127,7 +127,7 @@ function doubtText(changes: readonly PathChange[], a: Trace, b: Trace): string {
   if (changes.every((change) => isOfSilence(change, a, b)))
     return `, unanswered packets to the target, a change or alternatives of a load balancer`;
   if (changes.every(isOfWays)) return `, ${waysText(changes)}, unless chance missed one`;
-  const isFew = Math.min(a.ways.length, b.ways.length) < TELLING_FLOWS;
+  const isFew = Math.min(a.routes.length, b.routes.length) < TELLING_FLOWS;
   const advice = isFew ? `; ${TELLING_FLOWS} flows in both checks would tell if it is a balancer` : '';
   const isOne = changes.length === 1 && changes[0]!.a.length === 1;
   const same = isOne ? ', another interface of the same router' : ', other interfaces of the same routers';

@@ -1,16 +1,16 @@
 import { buildFinding, type FindingDraft } from '../../finding.ts';
 import { groupBy } from '../../probe-result.ts';
-import { countOf, listed, naming, shown, unique } from '../../words.ts';
-import type { WayNode } from '../multipath/ways.ts';
+import { countOf, listed, naming, safeText, unique } from '../../words.ts';
+import type { MultipathNode } from '../multipath/nodes.ts';
 import { circleIn } from '../steps/circle-in.ts';
 import { HIDDEN_ROUTER } from '../refusals.ts';
-import type { Trace, Way } from '../trace.ts';
+import type { Trace, Route } from '../trace.ts';
 
 /**
  * Routers of the routing loop of a flow, in the order of passage; empty if the flow reaches the target or shows no
  * loop.
  */
-export function circleOfFlow({ isReached, steps }: Way): readonly string[] {
+export function circleOfFlow({ isReached, steps }: Route): readonly string[] {
   if (isReached) return [];
   return circleIn(steps.map(({ routers }) => (routers.length === 1 ? routers[0]!.ip : null)));
 }
@@ -18,8 +18,8 @@ export function circleOfFlow({ isReached, steps }: Way): readonly string[] {
 /**
  * The routing loops of all flows of a trace, as addresses (`HIDDEN_ROUTER` for a withheld one) in the order of passage.
  */
-export function circlesIn({ ways, branching, searched }: Trace): readonly (readonly string[])[] {
-  const circles = branching.length === 0 ? ways.map(circleOfFlow) : searched.map(circleOfPath);
+export function circlesIn({ routes, branching, searched }: Trace): readonly (readonly string[])[] {
+  const circles = branching.length === 0 ? routes.map(circleOfFlow) : searched.map(circleOfPath);
   return circles.filter((circle) => circle.length > 0);
 }
 
@@ -28,7 +28,7 @@ export function circlesIn({ ways, branching, searched }: Trace): readonly (reado
  * ends in it and none of them may balance per packet: behind a per-packet balancer, a router answers at several hops
  * without a loop, but one path of a per-flow balancer may loop while other flows reach the target.
  */
-function circleOfPath(path: readonly (WayNode | null)[]): readonly string[] {
+function circleOfPath(path: readonly (MultipathNode | null)[]): readonly string[] {
   const circle = circleIn(path.map((node) => (node?.kind === 'router' ? node : null)));
   const last = path.findLast((node) => node !== null);
   const isEnd = last !== undefined && last !== null && circle.includes(last);
@@ -39,10 +39,10 @@ function circleOfPath(path: readonly (WayNode | null)[]): readonly string[] {
 
 /** The routing loops of a trace in which other flows reach the target. */
 function circlesOf(trace: Trace): readonly (readonly string[])[] {
-  const { ways, branching, isReached, isFinal } = trace;
+  const { routes, branching, isReached, isFinal } = trace;
   if (!isReached || !isFinal) return [];
   if (branching.length > 0) return circlesIn(trace);
-  const alive = ways.filter((way) => way.isReached).flatMap(({ steps }) => steps);
+  const alive = routes.filter((route) => route.isReached).flatMap(({ steps }) => steps);
   if (alive.length === 0) return [];
   // A router at several hops of flows that reach the target proves no loop: behind a per-packet balancer with paths of
   // different lengths, routers answer at several hops of all flows.
@@ -68,7 +68,7 @@ export function findCirclingFlows(traces: readonly Trace[]): readonly FindingDra
       () => 'all',
     )[0]![1];
     const shares = counted.map(([trace, flows]) => shareText(trace, flows.length));
-    const routers = listed(unique(own[0]!.circle.map((ip) => shown(ip))), 6);
+    const routers = listed(unique(own[0]!.circle.map((ip) => safeText(ip))), 6);
     const text = `Packets of ${listed(shares, 3)} go round in a circle of ${routers}, while other flows reach the target: one of several ways is broken, since the routers there disagree about it.`;
     return buildFinding(
       'flows_stop',
@@ -81,8 +81,8 @@ export function findCirclingFlows(traces: readonly Trace[]): readonly FindingDra
 }
 
 /** A search follows only some flows through the loop, so their number is meaningless. */
-function shareText({ probeResult, ways, branching }: Trace, flows: number): string {
+function shareText({ probeResult, routes, branching }: Trace, flows: number): string {
   return branching.length > 0
     ? `some flows of ${probeResult.probe}`
-    : `${flows} of ${countOf(ways.length, 'flow')} of ${probeResult.probe}`;
+    : `${flows} of ${countOf(routes.length, 'flow')} of ${probeResult.probe}`;
 }

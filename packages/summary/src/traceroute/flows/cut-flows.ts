@@ -1,15 +1,15 @@
 import { buildFinding, type FindingDraft } from '../../finding.ts';
 import { groupBy } from '../../probe-result.ts';
 import { countOf, listed } from '../../words.ts';
-import { deadWays } from './dead-ways.ts';
-import { stepText, type Step, type Trace, type Way } from '../trace.ts';
+import { deadFlows } from './dead-flows.ts';
+import { stepText, type Step, type Trace, type Route } from '../trace.ts';
 import { placesIn } from './samples.ts';
 import { areSurelySilent, farthestOf, lastOf, silentFlows } from './silent-flows.ts';
 
 /** Flows of a trace that are silent beyond the same last hop, while others reach the target. */
 interface CutFlows {
   readonly trace: Trace;
-  readonly flows: readonly Way[];
+  readonly flows: readonly Route[];
   readonly last: Step;
 }
 
@@ -20,14 +20,14 @@ interface CutFlows {
  */
 function cutFlowsOf(trace: Trace): readonly CutFlows[] {
   if (!areSurelySilent(trace)) return [];
-  const dead = deadWays(trace);
-  const silent = silentFlows(trace).flatMap((way) => {
-    const farthest = farthestOf(trace, way);
+  const dead = deadFlows(trace);
+  const silent = silentFlows(trace).flatMap((route) => {
+    const farthest = farthestOf(trace, route);
     const last = lastOf(farthest);
-    return last === undefined || dead.includes(farthest) || dead.includes(way) ? [] : [{ way, last }];
+    return last === undefined || dead.includes(farthest) || dead.includes(route) ? [] : [{ route, last }];
   });
   const byEnd = Map.groupBy(silent, ({ last }) => placesIn(last).toSorted().join(' '));
-  return [...byEnd.values()].map((own) => ({ trace, flows: own.map(({ way }) => way), last: own[0]!.last }));
+  return [...byEnd.values()].map((own) => ({ trace, flows: own.map(({ route }) => route), last: own[0]!.last }));
 }
 
 /** Findings: flows of a trace do not reach the target, and others do. */
@@ -39,8 +39,8 @@ export function findCutFlows(traces: readonly Trace[]): readonly FindingDraft[] 
       () => 'all',
     )[0]![1];
     const shares = own.map(
-      ({ trace: { probeResult, ways }, flows }) =>
-        `${flows.length} of ${countOf(ways.length, 'flow')} of ${probeResult.probe}`,
+      ({ trace: { probeResult, routes }, flows }) =>
+        `${flows.length} of ${countOf(routes.length, 'flow')} of ${probeResult.probe}`,
     );
     const verb = own.length === 1 && own[0]!.flows.length === 1 ? 'does' : 'do';
     const where = stepText(own[0]!.last);
@@ -58,6 +58,6 @@ export function findCutFlows(traces: readonly Trace[]): readonly FindingDraft[] 
 /** True if a router of the last hop seen answered flows that reach the target, too. */
 function isPassedByOthers({ trace, last }: CutFlows): boolean {
   const places = new Set(placesIn(last));
-  const alive = trace.ways.filter(({ isReached }) => isReached).flatMap(({ steps }) => steps);
+  const alive = trace.routes.filter(({ isReached }) => isReached).flatMap(({ steps }) => steps);
   return alive.flatMap(placesIn).some((place) => places.has(place));
 }

@@ -1,5 +1,5 @@
 import { circleOfFlow } from './circling-flows.ts';
-import type { Step, Trace, Way } from '../trace.ts';
+import type { Step, Trace, Route } from '../trace.ts';
 
 /**
  * Repeated answers (beyond the first per flow and hop) that prove per-flow balancing, if all come from the router that
@@ -17,17 +17,19 @@ const ENOUGH = 12;
  * may be paths of equal length: then these links are unsure, unless repeats prove that flows keep their paths. No link
  * is unsure if the trace has only one flow or is a search for all paths.
  */
-export function unsureLinks({ ways, branching }: Trace): (from: Step, to: Step) => boolean {
-  if (ways.length < 2 || branching.length > 0) return () => false;
-  const steps = ways.flatMap((way) => way.steps);
+export function unsureLinks({ routes, branching }: Trace): (from: Step, to: Step) => boolean {
+  if (routes.length < 2 || branching.length > 0) return () => false;
+  const steps = routes.flatMap((route) => route.steps);
   const stepsAt = Map.groupBy(steps, ({ hop }) => hop);
   const several = new Set(
     [...stepsAt].flatMap(([hop, own]) => (new Set(own.flatMap(addressesOf)).size > 1 ? [hop] : [])),
   );
-  const first = ways.some((way) => isTwiceOnWay(way, ways)) ? firstHop(stepsAt, Math.min(...several)) : Infinity;
+  const first = routes.some((route) => isTwiceOnWay(route, routes))
+    ? firstHop(stepsAt, Math.min(...several))
+    : Infinity;
   const crossed = isSteady(steps, several)
     ? new Set<number>()
-    : new Set([...several].filter((hop) => isCrossed(hop, ways)));
+    : new Set([...several].filter((hop) => isCrossed(hop, routes)));
   return (from) => from.hop >= first || crossed.has(from.hop);
 }
 
@@ -45,20 +47,20 @@ function addressesOf({ routers }: Step): readonly string[] {
  * True if a router answers at two hops of a flow, but at only one of them in another flow: a router that also answers
  * for its next hop would do so in all flows. False for a flow in a routing loop.
  */
-function isTwiceOnWay(way: Way, ways: readonly Way[]): boolean {
-  if (circleOfFlow(way).length > 0) return false;
+function isTwiceOnWay(route: Route, routes: readonly Route[]): boolean {
+  if (circleOfFlow(route).length > 0) return false;
   const hopsOf = Map.groupBy(
-    way.steps.flatMap(({ hop, routers }) => routers.map(({ ip }) => ({ hop, ip }))),
+    route.steps.flatMap(({ hop, routers }) => routers.map(({ ip }) => ({ hop, ip }))),
     ({ ip }) => ip,
   );
   return [...hopsOf].some(([ip, own]) => {
     const hops = new Set(own.map(({ hop }) => hop));
-    const isOnce = ({ steps }: Way): boolean => {
+    const isOnce = ({ steps }: Route): boolean => {
       const answered = steps.filter(({ hop, routers }) => hops.has(hop) && routers.length > 0);
       const here = answered.filter((step) => addressesOf(step).includes(ip));
       return here.length > 0 && here.length < answered.length;
     };
-    return hops.size > 1 && ways.some(isOnce);
+    return hops.size > 1 && routes.some(isOnce);
   });
 }
 
@@ -75,9 +77,9 @@ function isSteady(steps: readonly Step[], several: ReadonlySet<number>): boolean
  * True if a router of the hop leads to two routers of the next hop, and another router of the hop leads to one of these
  * as well.
  */
-function isCrossed(hop: number, ways: readonly Way[]): boolean {
+function isCrossed(hop: number, routes: readonly Route[]): boolean {
   const next = new Map<string, Set<string>>();
-  for (const { steps } of ways) {
+  for (const { steps } of routes) {
     const [from, to] = [hop, hop + 1].map((at) => steps.find((step) => step.hop === at)?.routers ?? []);
     for (const { ip } of from!) next.set(ip, new Set([...(next.get(ip) ?? []), ...to!.map((one) => one.ip)]));
   }

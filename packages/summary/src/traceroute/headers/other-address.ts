@@ -1,5 +1,5 @@
 import { buildFinding, type FindingDraft } from '../../finding.ts';
-import { listed, naming, shown, unique } from '../../words.ts';
+import { listed, naming, safeText, unique } from '../../words.ts';
 import { probeResults } from '../end-reason.ts';
 import type { Trace } from '../trace.ts';
 
@@ -7,7 +7,7 @@ import type { Trace } from '../trace.ts';
 export function findOtherAddress(traces: readonly Trace[]): readonly FindingDraft[] {
   const odd = traces.filter((trace) => trace.isFinal && sendersOf(trace).length > 0);
   if (odd.length === 0) return [];
-  const addresses = listed(unique(odd.flatMap(sendersOf)).map((ip) => shown(ip, 45)));
+  const addresses = listed(unique(odd.flatMap(sendersOf)).map((ip) => safeText(ip, 45)));
   const text = `The answers at the end of the path came from ${addresses}, not from the measured address, at ${naming(probeResults(odd))}: a host with several addresses, or another device in its place.`;
   return [buildFinding('replies_odd', 'info', probeResults(odd), text)];
 }

@@ -60,9 +60,9 @@ function beginOf({ trace, steps }: Path, paths: readonly Path[]): Loss {
 }
 
 /** A hop that is silent on one of several parallel paths does not prove that path lossless. */
-function isOnEveryWay({ hop }: Step, { ways, branching }: Trace): boolean {
+function isOnEveryWay({ hop }: Step, { routes, branching }: Trace): boolean {
   if (branching.some((node) => node.hop === hop && node.kind === 'silent')) return false;
-  const own = ways.flatMap(({ isReached, steps }) => (isReached ? steps.filter((step) => step.hop === hop) : []));
+  const own = routes.flatMap(({ isReached, steps }) => (isReached ? steps.filter((step) => step.hop === hop) : []));
   return own.every((step) => !isSilent(step));
 }
 

@@ -16,7 +16,7 @@ const IN_ANY_ORDER = 0.5;
 const MOST_OTHERS = 15;
 
 /** A path to the target, by its links and the likelihoods of its packets. */
-interface Way {
+interface LossPath {
   readonly trace: Trace;
   readonly length: number;
   /** For each hop, from hop 1, the link into it. */
@@ -32,9 +32,9 @@ interface Way {
 export function provedBegins(losses: readonly Loss[], reached: readonly Trace[]): readonly Loss[] {
   if (losses.every(hasNoPlace)) return losses;
   const proved = new Set(lossyWhenSpaced(reached).map(({ probeResult }) => probeResult.probe));
-  const known = new Map<Trace, Way>();
-  const wayOfTrace = (trace: Trace): Way => {
-    const way = known.get(trace) ?? wayOf(trace, proved.has(trace.probeResult.probe));
+  const known = new Map<Trace, LossPath>();
+  const lossPathOfTrace = (trace: Trace): LossPath => {
+    const way = known.get(trace) ?? lossPathOf(trace, proved.has(trace.probeResult.probe));
     known.set(trace, way);
     return way;
   };
@@ -43,7 +43,7 @@ export function provedBegins(losses: readonly Loss[], reached: readonly Trace[])
     const { target, probeResult } = loss.trace;
     const others = reached.filter((trace) => trace.target === target && trace.probeResult !== probeResult);
     const first = others.toSorted((a, b) => Number(isAlong(b, loss)) - Number(isAlong(a, loss)));
-    return placed(loss, chancesOf(wayOfTrace(loss.trace), first.slice(0, MOST_OTHERS).map(wayOfTrace)));
+    return placed(loss, chancesOf(lossPathOfTrace(loss.trace), first.slice(0, MOST_OTHERS).map(lossPathOfTrace)));
   });
 }
 
@@ -55,7 +55,7 @@ function hasNoPlace({ begin, end }: Loss): boolean {
  * Probabilities that the loss of a path begins on the link into each of its hops, and, as the last one, that it begins
  * at the target for all paths alike.
  */
-function chancesOf(own: Way, others: readonly Way[]): readonly number[] {
+function chancesOf(own: LossPath, others: readonly LossPath[]): readonly number[] {
   const begins = own.links.map((link, index): Begin => [
     own.length - index - 1,
     ...others.map(({ links, length }) => {
@@ -91,7 +91,7 @@ function lengthOf({ from, to }: { readonly from: Step | null; readonly to: Step 
   return to.hop - (from?.hop ?? 0);
 }
 
-function wayOf(trace: Trace, isProved: boolean): Way {
+function lossPathOf(trace: Trace, isProved: boolean): LossPath {
   const end = stepsToTarget(trace).at(-1)!;
   const seen = seenOf(trace);
   const routers = seen.map((one) => {

@@ -1,4 +1,4 @@
-import { isOfCloud, type WayLink, type WayNode } from './ways.ts';
+import { isOfCloud, type MultipathLink, type MultipathNode } from './nodes.ts';
 
 /** A link of the graph of one probe, with its packets. */
 export interface Branch {
@@ -12,7 +12,7 @@ export interface Branch {
 }
 
 /** The links of a search for all paths as edges between the ids of nodes, each once; none leads to its own node. */
-export function branchesOf(nodes: readonly WayNode[], start: string): readonly Branch[] {
+export function branchesOf(nodes: readonly MultipathNode[], start: string): readonly Branch[] {
   const branches = new Map<string, Branch>();
   const add = (branch: Branch): void => {
     const { from, to } = branch;
@@ -28,7 +28,7 @@ export function branchesOf(nodes: readonly WayNode[], start: string): readonly B
   return [...branches.values()];
 }
 
-function branchOf({ from, to, sent, received, rttMin }: WayLink, start: string): Branch {
+function branchOf({ from, to, sent, received, rttMin }: MultipathLink, start: string): Branch {
   return {
     from: from?.id ?? start,
     to: to.id,
@@ -64,7 +64,9 @@ export function least(a: number | null, b: number | null): number | null {
 /**
  * Behind a per-packet balancer, the links between two hops are unknown: the fewest that connect all nodes are drawn.
  */
-function missingLinks(nodes: readonly WayNode[]): readonly (readonly [WayNode | undefined, WayNode])[] {
+function missingLinks(
+  nodes: readonly MultipathNode[],
+): readonly (readonly [MultipathNode | undefined, MultipathNode])[] {
   const lost = nodes.filter(({ before }) => before.length === 0);
   return [...Map.groupBy(lost, ({ hop }) => hop)].flatMap(([hop, own]) => {
     const sources = nodes.filter((node) => node.hop === hop - 1 && node.kind !== 'target' && !own.includes(node));

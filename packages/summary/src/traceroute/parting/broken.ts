@@ -4,7 +4,7 @@ import { listed } from '../../words.ts';
 import { endReason, lastAnswer } from '../end-reason.ts';
 import { HIDDEN_ROUTER, refusalOf, type PathRefusal } from '../refusals.ts';
 import { joinedPlaces } from '../steps/places.ts';
-import { onTheWay, stepText, type Trace } from '../trace.ts';
+import { withoutEarlierRefuser, stepText, type Trace } from '../trace.ts';
 
 /**
  * A failing trace with its end. A router that refused packets on the way to a hop is not among the routers of that hop.
@@ -17,18 +17,18 @@ export interface Broken extends Trace {
 export function withEnd(trace: Trace): Broken {
   const end = endReason(trace);
   const refusal = end === 'refused' ? refusalOf(trace) : undefined;
-  return { ...trace, steps: trace.steps.map(onTheWay), end, refusal };
+  return { ...trace, steps: trace.steps.map(withoutEarlierRefuser), end, refusal };
 }
 
 /** True if the packets end where the answers do: an error or a loop shows it, silence does not. */
-export const isEndShown = ({ end }: Broken): boolean => end === 'refused' || end === 'loop';
+export const isEndKnown = ({ end }: Broken): boolean => end === 'refused' || end === 'loop';
 
 /**
  * Sentence about silence beyond the last answers: packets may be lost on the forward path, or answers on the return
  * path.
  */
 export function silenceText(broken: readonly Broken[]): string {
-  const isOpen = broken.some(({ end }) => end === 'silent') && !broken.some(isEndShown);
+  const isOpen = broken.some(({ end }) => end === 'silent') && !broken.some(isEndKnown);
   return isOpen ? ' (the packets or their answers are lost)' : '';
 }
 
@@ -36,7 +36,7 @@ export function silenceText(broken: readonly Broken[]): string {
 export function endsText(broken: readonly Broken[]): string {
   const lasts = listed(joinedPlaces(broken.map(endText)), 3);
   if (broken.every(isCircle)) return `The failing ones go round in a circle that includes ${lasts}`;
-  if (broken.every(isEndShown)) return `The failing ones go no further than ${lasts}`;
+  if (broken.every(isEndKnown)) return `The failing ones go no further than ${lasts}`;
   return `Nothing answers the failing ones beyond ${lasts}${silenceText(broken)}`;
 }
 

@@ -2,12 +2,12 @@ import type { Check } from '@vantage/contract';
 
 import { measurementsOf } from '../../measurements.ts';
 import { ofType, probeResultsOf, type ProbeResult } from '../../probe-result.ts';
-import { listed, shown, unique } from '../../words.ts';
+import { listed, safeText, unique } from '../../words.ts';
 import { answersEchoAlone } from '../../partition.ts';
 import { lastAnswer } from '../end-reason.ts';
 import { lossesOf } from '../loss/losses.ts';
 import { lossyWhenSpaced } from '../loss/spaced.ts';
-import { endsText, isEndShown, silenceText, withEnd, type Broken } from './broken.ts';
+import { endsText, isEndKnown, silenceText, withEnd, type Broken } from './broken.ts';
 import { lossText, unansweredText } from './loss-text.ts';
 import { namesOf, protocolsOf } from './names.ts';
 import { FAULTLESS, reachedText } from './reached-text.ts';
@@ -96,7 +96,7 @@ function refusalText(broken: readonly Broken[]): string {
 
 function otherTargetText(broken: readonly Broken[], working: readonly Trace[]): string {
   const of = (traces: readonly Trace[]): string =>
-    listed(unique(traces.flatMap(({ target }) => (target === null ? [] : [shown(target)]))));
+    listed(unique(traces.flatMap(({ target }) => (target === null ? [] : [safeText(target)]))));
   return `The failing ${namesOf(broken)} went to another address (${of(broken)}) than the working ${namesOf(working)} (${of(working)}): their paths cannot be compared`;
 }
 
@@ -136,7 +136,7 @@ function partsText(broken: readonly Broken[], working: readonly Trace[]): string
   const packets = first.every((one) => isFiltered(one.trace)) ? `the ${protocolsOf(broken)} packets of ` : '';
   const where = network === 'there' ? '' : `, ${network},`;
   const silence = `beyond it${where} nothing answers ${packets}the failing ones${silenceText(broken)}`;
-  const end = broken.every(isEndShown) ? 'the failing ones go no further' : silence;
+  const end = broken.every(isEndKnown) ? 'the failing ones go no further' : silence;
   const parts = isEnd ? end : `they part ${network}, ${lowered(endsOf(broken, first))}`;
   return `${common}: ${parts}, and ${goesOn}`;
 }
@@ -147,7 +147,7 @@ function endsOf(broken: readonly Broken[], forks: readonly Fork[]): string {
   const others = broken.filter((trace) => !ending.includes(trace));
   if (ending.length === 0 || others.length === 0) return endsText(broken);
   const names = namesOf(ending);
-  const ends = ending.every(isEndShown)
+  const ends = ending.every(isEndKnown)
     ? `Those from ${names} go no further`
     : `Nothing answers those from ${names} beyond it`;
   return `${ends}, ${lowered(endsText(others)).replace('failing ones', `ones from ${namesOf(others)}`)}`;

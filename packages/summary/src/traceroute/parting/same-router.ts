@@ -1,4 +1,4 @@
-import { isUnique } from '../../ends-on-way.ts';
+import { isUnique } from '../../ends-before-target.ts';
 import type { Step } from '../trace.ts';
 
 /** True if a router answered at both hops, on paths to this target. */

@@ -1,5 +1,5 @@
 import { buildFinding, type FindingDraft } from '../../finding.ts';
-import { listed, shown } from '../../words.ts';
+import { listed, safeText } from '../../words.ts';
 import { circleIn } from '../steps/circle-in.ts';
 import { targetIndex, type Trace } from '../trace.ts';
 
@@ -78,7 +78,7 @@ export function findCirclesOfRounds(traces: readonly Trace[]): readonly FindingD
     if (routers.length === 1) return oneForAll(own, when);
     const end = isLast ? ', and did not reach it any more' : ', and reached it again later';
     const text = `Packets to the target went round in a circle of ${listed(
-      routers.map((ip) => shown(ip)),
+      routers.map((ip) => safeText(ip)),
       6,
     )} during the check, in ${when}${end}: the routers there disagreed about the way.`;
     return buildFinding(
@@ -95,7 +95,7 @@ export function findCirclesOfRounds(traces: readonly Trace[]): readonly FindingD
 function oneForAll(own: readonly Circle[], when: string): FindingDraft {
   const [{ routers, isLast }] = own as [Circle];
   const end = isLast ? 'and they did not reach the target any more' : 'and others reached the target later';
-  const text = `One router, ${shown(routers[0]!)}, answered the packets to the target as if the TTL of all ended there during the check, in ${when}, ${end}: they came back to it again and again, or something before it set their TTL.`;
+  const text = `One router, ${safeText(routers[0]!)}, answered the packets to the target as if the TTL of all ended there during the check, in ${when}, ${end}: they came back to it again and again, or something before it set their TTL.`;
   return buildFinding(
     'routing_loop',
     isLast ? 'critical' : 'warning',

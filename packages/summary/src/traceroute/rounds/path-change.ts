@@ -1,6 +1,6 @@
 import { buildFinding, type FindingDraft } from '../../finding.ts';
 import { thresholds } from '../../thresholds.ts';
-import { listed, shown } from '../../words.ts';
+import { listed, safeText } from '../../words.ts';
 import type { Step, Trace } from '../trace.ts';
 
 /** A hop with answers from one address in the first rounds, and from another one in all later ones. */
@@ -179,5 +179,5 @@ function bitsOf(before: number, all: number): number {
 
 function nameOf({ responders }: Hop, index: number): string {
   const ip = responders[index]?.ip;
-  return ip === null || ip === undefined ? 'a router whose address is not shown' : shown(ip);
+  return ip === null || ip === undefined ? 'a router whose address is not shown' : safeText(ip);
 }

@@ -6,7 +6,7 @@ import { groupsOf } from '../../groups.ts';
 import { reasonOf } from '../../reasons.ts';
 import { groupBy, type ProbeResult, type SparseResultOf } from '../../probe-result.ts';
 import type { Partition } from '../../partition.ts';
-import { naming, shown, shownApart, tally } from '../../words.ts';
+import { naming, safeText, safeDistinctTexts, tally } from '../../words.ts';
 import { isValidated } from '../../disputed.ts';
 import { dataOf, filterOf, isMade, answerKindOf, classifiedAnswer } from '../../dns-answer.ts';
 import { dnsReason } from '../../dns-reason.ts';
@@ -101,7 +101,7 @@ function rcodes(telling: readonly DnsResult[]): readonly FindingDraft[] {
     (other.length > 0 && full.length + empty.length + missing.length > 0)
   ) {
     const told = telling.filter((probeResult) => answerClassOf(probeResult) !== undefined);
-    const seen = tally(told, ({ result }) => shown(result.rcode ?? '', 16));
+    const seen = tally(told, ({ result }) => safeText(result.rcode ?? '', 16));
     all.push(buildFinding('dns_rcode_differs', 'warning', told, `The answers have different rcodes: ${seen}.`));
   }
   return all;
@@ -161,7 +161,7 @@ function answers(probeResults: readonly DnsResult[]): readonly FindingDraft[] {
   if (groups.length < 2) return [];
   const type = compared[0]!.result.recordType ?? '';
   const textOf = (probeResult: DnsResult): string => answersOf(probeResult)!.join(' | ');
-  const textShown = shownApart(compared.map(textOf));
+  const textShown = safeDistinctTexts(compared.map(textOf));
   const seen = tally(compared, (probeResult) => textShown(textOf(probeResult)));
   const text = `There are ${groups.length} different sets of records: ${seen}. ${whyDifferent(type, compared[0]!.result.trace !== undefined)}`;
   return [buildFinding('dns_answers_differ', isUsuallyDifferent(type) ? 'info' : 'warning', compared, text)];

@@ -2,7 +2,7 @@ import { answerKindOf, dataOf } from '../../dns-answer.ts';
 import { buildFinding, type FindingDraft } from '../../finding.ts';
 import { isOfNat64 } from '../../nat64.ts';
 import type { ProbeResult, SparseResultOf } from '../../probe-result.ts';
-import { listed, naming, shown, unique } from '../../words.ts';
+import { listed, naming, safeText, unique } from '../../words.ts';
 
 type DnsResult = ProbeResult<SparseResultOf<'dns'>>;
 
@@ -50,7 +50,7 @@ export function findNotPublic(probeResults: readonly DnsResult[]): readonly Find
 
 function notPublic(own: readonly DnsResult[], probeResults: readonly DnsResult[]): FindingDraft {
   const others = probeResults.filter((one) => addressesOf(one).length > 0 && !isWithoutPublic(one));
-  const addresses = unique(own.flatMap(addressesOf)).map((address) => shown(address));
+  const addresses = unique(own.flatMap(addressesOf)).map((address) => safeText(address));
   const what = `${naming(own)} got ${listed(addresses)}, and no public address`;
   if (others.length === 0) {
     const text = `${what}: the name leads to no host on the public internet, or a filter made the answer.`;
@@ -65,6 +65,6 @@ function made(translated: readonly DnsResult[]): FindingDraft {
   const [whose, verb] = translated.length === 1 ? ['The resolver', 'makes'] : ['The resolvers', 'make'];
   const text =
     `${whose} of ${naming(translated)} ${verb} IPv6 addresses of the IPv4 addresses of a name that has no others (DNS64): ` +
-    `${listed(unique(translated.flatMap(addressesOf)).map((address) => shown(address)))}.`;
+    `${listed(unique(translated.flatMap(addressesOf)).map((address) => safeText(address)))}.`;
   return buildFinding('dns_not_public', 'info', translated, text);
 }

@@ -1,7 +1,7 @@
 import { buildFinding, type FindingDraft } from '../../finding.ts';
 import { groupBy, type ProbeResult, type SparseResultOf } from '../../probe-result.ts';
 import { redirectedTo } from '../../redirected.ts';
-import { naming, shown, tally } from '../../words.ts';
+import { naming, safeText, tally } from '../../words.ts';
 
 type HttpResult = ProbeResult<SparseResultOf<'http'>>;
 
@@ -16,7 +16,7 @@ function differingAtOne(probeResults: readonly HttpResult[]): readonly FindingDr
   if (leaves.length < 2) return [];
   // The organisation of the issuer: an authority may sign the certificates of one name with different intermediates.
   const issuerOf = (probeResult: HttpResult): string =>
-    shown(probeResult.result.sslIssuer ?? leafOf(probeResult)!.issuer, 60);
+    safeText(probeResult.result.sslIssuer ?? leafOf(probeResult)!.issuer, 60);
   const issuers = groupBy(shownOne, issuerOf);
   const unproved = shownOne.filter(isIssuerUnproved);
   if (issuers.length < 2 && unproved.length > 0 && unproved.length < shownOne.length) {

@@ -3,7 +3,7 @@ import { groupBy, type ProbeResult, type SparseResultOf } from '../../probe-resu
 import { redirectPlace } from '../../redirected.ts';
 import { daysUntil } from '../../clock.ts';
 import { thresholds } from '../../thresholds.ts';
-import { countOf, listed, naming, shown, unique } from '../../words.ts';
+import { countOf, listed, naming, safeText, unique } from '../../words.ts';
 
 type HttpResult = ProbeResult<SparseResultOf<'http'>>;
 
@@ -37,7 +37,7 @@ function ofIssuers(probeResults: readonly HttpResult[]): readonly FindingDraft[]
   const soon = probeResults.filter(({ result }) => isSoon(issuerDaysOf(result)));
   return groupBy(soon, ({ result }) => result.tls!.issuerEnds!.name).map(([name, own]) => {
     const when = whenOf(own, issuerDaysOf);
-    const text = `“${shown(name, 80)}”, above the certificate that ${naming(own)} saw${placeOf(own)}, expires ${when}, and the server sends no other one.`;
+    const text = `“${safeText(name, 80)}”, above the certificate that ${naming(own)} saw${placeOf(own)}, expires ${when}, and the server sends no other one.`;
     return buildFinding('certificate_expires_soon', 'warning', own, text);
   });
 }

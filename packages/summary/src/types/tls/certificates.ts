@@ -12,7 +12,7 @@ import { findExpiry } from './certificate-expiry.ts';
 import { findFailsOnSome } from './fails-on-some.ts';
 import { isFault, isRefused, ofCode } from './fault-codes.ts';
 import { findOutOfDate } from './out-of-date.ts';
-import { insideSentence, countOf, listed, shown, tally, unique } from '../../words.ts';
+import { insideSentence, countOf, listed, safeText, tally, unique } from '../../words.ts';
 
 type HttpResult = ProbeResult<SparseResultOf<'http'>>;
 
@@ -134,7 +134,7 @@ function tlsFailed(own: readonly HttpResult[], isOfSome: boolean): string {
 
 function phraseOfFault({ code, reason }: Fault): string {
   if (reason === undefined) return phraseOf(code);
-  return insideSentence(shown(reason, 300));
+  return insideSentence(safeText(reason, 300));
 }
 
 /** Sentence with the subjects, issuers and ends of validity of the certificates; empty if results have none. */
@@ -143,8 +143,10 @@ function details(probeResults: readonly HttpResult[]): string {
     const { sslSubject, sslIssuer, sslValidUntil } = result;
     if (sslSubject === undefined && sslIssuer === undefined) return undefined;
     const until =
-      sslValidUntil === null || sslValidUntil === undefined ? '' : `, valid until ${shown(sslValidUntil.slice(0, 10))}`;
-    return `${shown(sslSubject ?? 'an unnamed subject')}, issued by ${shown(sslIssuer ?? 'an unnamed issuer')}${until}`;
+      sslValidUntil === null || sslValidUntil === undefined
+        ? ''
+        : `, valid until ${safeText(sslValidUntil.slice(0, 10))}`;
+    return `${safeText(sslSubject ?? 'an unnamed subject')}, issued by ${safeText(sslIssuer ?? 'an unnamed issuer')}${until}`;
   });
   return told.length === 0
     ? ''

@@ -2,7 +2,7 @@ import { acceptsByClock } from '../../clock.ts';
 import { buildFinding, type FindingDraft } from '../../finding.ts';
 import { groupBy, type ProbeResult, type SparseResultOf } from '../../probe-result.ts';
 import { redirectPlace } from '../../redirected.ts';
-import { countOf, listed, naming, shown, unique } from '../../words.ts';
+import { countOf, listed, naming, safeText, unique } from '../../words.ts';
 
 type HttpResult = ProbeResult<SparseResultOf<'http'>>;
 
@@ -33,7 +33,7 @@ function timeOf(probeResult: HttpResult): string {
   const { validFrom, validUntil } = probeResult.result.tls!.chain[0]!;
   const said =
     codeOf(probeResult) === 'certificate_expired'
-      ? `ended at ${shown(validUntil ?? '', 40)}`
-      : `begins at ${shown(validFrom ?? '', 40)}`;
+      ? `ended at ${safeText(validUntil ?? '', 40)}`
+      : `begins at ${safeText(validFrom ?? '', 40)}`;
   return `${said}${redirectPlace(probeResult.result)}`;
 }

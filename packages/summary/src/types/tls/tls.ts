@@ -2,7 +2,7 @@ import { buildFinding, type FindingDraft } from '../../finding.ts';
 import type { ProbeResult, SparseResultOf } from '../../probe-result.ts';
 import { redirectPlace } from '../../redirected.ts';
 import { thresholds } from '../../thresholds.ts';
-import { insideSentence, listed, naming, shown, tally } from '../../words.ts';
+import { insideSentence, listed, naming, safeText, tally } from '../../words.ts';
 
 type HttpResult = ProbeResult<SparseResultOf<'http'>>;
 type Tls = NonNullable<SparseResultOf<'http'>['tls']>;
@@ -74,18 +74,18 @@ function outdatedVersion({ protocol }: Tls): string | undefined {
 }
 
 function chromiumRefusal({ chromiumRefusal: reason }: Tls): string | undefined {
-  return reason === undefined ? undefined : insideSentence(shown(reason.replace(/\.$/, ''), 300));
+  return reason === undefined ? undefined : insideSentence(safeText(reason.replace(/\.$/, ''), 300));
 }
 
 function weakKeyExchange({ keyExchange }: Tls): string | undefined {
   if (keyExchange === null || keyExchange === undefined) return undefined;
   const { group, bits } = keyExchange;
   const minimum = group === 'DH' ? thresholds.keyExchangeBits.finiteField : thresholds.keyExchangeBits.curve;
-  return bits < minimum ? `${group === 'DH' ? 'Diffie-Hellman' : shown(group)} of ${bits} bits` : undefined;
+  return bits < minimum ? `${group === 'DH' ? 'Diffie-Hellman' : safeText(group)} of ${bits} bits` : undefined;
 }
 
 function chromiumFault({ chromiumFaults = [] }: Tls): string | undefined {
-  const reasons = chromiumFaults.map(({ reason }) => shown(reason.replace(/\.$/, '').replace(/^The /, 'the '), 300));
+  const reasons = chromiumFaults.map(({ reason }) => safeText(reason.replace(/\.$/, '').replace(/^The /, 'the '), 300));
   return reasons.length === 0 ? undefined : listed(reasons);
 }
 

@@ -4,7 +4,7 @@ import { findRedisServer, startRedisServer } from '@vantage/redis-server';
 import { Redis } from 'ioredis';
 
 import { startCoreBed, type CoreBed } from '../../../../test/core-bed.ts';
-import { keepPartial, settle } from './write-results.ts';
+import { keepPartial, writeFinals } from './write-results.ts';
 import { readCheck } from './check-records.ts';
 import { writeCheck } from './new-check.ts';
 import { createDeadlines, type Deadlines } from '../deadlines.ts';
@@ -34,8 +34,8 @@ describe('the record of a check', () => {
 
     const said = await Promise.all(
       others.flatMap((redis, index) => [
-        settle(redis, id, [['a', `{"from":${index}}`]], { retentionMs, deadlines }),
-        settle(redis, id, [['b', `{"from":${index}}`]], { retentionMs, deadlines }),
+        writeFinals(redis, id, [['a', `{"from":${index}}`]], { retentionMs, deadlines }),
+        writeFinals(redis, id, [['b', `{"from":${index}}`]], { retentionMs, deadlines }),
       ]),
     );
     const record = await readCheck(bed.redis, id);
@@ -52,9 +52,9 @@ describe('the record of a check', () => {
     await writeCheck(bed.redis, { id, ...check }, retentionMs);
     const results = check.probes.map((probe) => [probe, '{}'] as const);
 
-    const first = await settle(bed.redis, id, results, { retentionMs, deadlines });
+    const first = await writeFinals(bed.redis, id, results, { retentionMs, deadlines });
     const completedAt = (await readCheck(bed.redis, id))?.completedAt;
-    const second = await settle(bed.redis, id, results, { retentionMs, deadlines });
+    const second = await writeFinals(bed.redis, id, results, { retentionMs, deadlines });
 
     expect(first).toEqual(['applied', 'applied', 'applied']);
     expect(second).toEqual(['duplicate', 'duplicate', 'duplicate']);
@@ -71,13 +71,13 @@ describe('the record of a check', () => {
     await writeCheck(bed.redis, { id, ...check }, retentionMs);
     await bed.redis.hset(redisKeys.check(id), { deadlineAt });
 
-    expect(await settle(bed.redis, newId(), [['a', '{}']], { retentionMs, deadlines })).toEqual(['unknown']);
-    expect(await settle(bed.redis, id, [['z', '{}']], { retentionMs, deadlines })).toEqual(['foreign']);
-    expect(await settle(bed.redis, id, [['__proto__', '{}']], { retentionMs, deadlines })).toEqual(['foreign']);
-    expect(await settle(bed.redis, id, [['a', '{}']], { retentionMs, deadlines, writtenAt: deadlineAt + 1 })).toEqual([
-      'late',
-    ]);
-    expect(await settle(bed.redis, id, [['a', '{}']], { retentionMs, deadlines, writtenAt: deadlineAt })).toEqual([
+    expect(await writeFinals(bed.redis, newId(), [['a', '{}']], { retentionMs, deadlines })).toEqual(['unknown']);
+    expect(await writeFinals(bed.redis, id, [['z', '{}']], { retentionMs, deadlines })).toEqual(['foreign']);
+    expect(await writeFinals(bed.redis, id, [['__proto__', '{}']], { retentionMs, deadlines })).toEqual(['foreign']);
+    expect(
+      await writeFinals(bed.redis, id, [['a', '{}']], { retentionMs, deadlines, writtenAt: deadlineAt + 1 }),
+    ).toEqual(['late']);
+    expect(await writeFinals(bed.redis, id, [['a', '{}']], { retentionMs, deadlines, writtenAt: deadlineAt })).toEqual([
       'applied',
     ]);
   });
@@ -90,7 +90,7 @@ describe('the record of a check', () => {
     const times = async (writtenAt: number, ...probes: readonly string[]): Promise<number> => {
       await redis.config('RESETSTAT');
       const results = probes.map((probe) => [probe, '{}'] as const);
-      await settle(redis, id, results, { retentionMs, deadlines: createDeadlines(redis), writtenAt });
+      await writeFinals(redis, id, results, { retentionMs, deadlines: createDeadlines(redis), writtenAt });
       return Number(/cmdstat_time:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0);
     };
     await writeCheck(redis, { id, ...check }, retentionMs);
@@ -131,7 +131,7 @@ describe('the record of a check', () => {
     await writeCheck(bed.redis, { id, ...check }, retentionMs);
 
     await keepPartial(bed.redis, id, 'a', { ms: 1, sequence: 0 }, '{}');
-    await settle(
+    await writeFinals(
       bed.redis,
       id,
       check.probes.map((probe) => [probe, '{}'] as const),

@@ -39,7 +39,7 @@ export interface CheckRecord {
 }
 
 /** Keys of the record, the results and the partial results of a check. */
-export function familyOf(id: string): readonly string[] {
+export function checkKeys(id: string): readonly string[] {
   return [redisKeys.check(id), redisKeys.checkResults(id), redisKeys.checkPartials(id)];
 }
 
@@ -57,7 +57,7 @@ export async function removeCheck(redis: Redis, id: string): Promise<void> {
  * @throws CheckEvicted
  */
 export async function readCheck(redis: Redis, id: string): Promise<CheckRecord | undefined> {
-  return toRecord((await runScript(redis, readScript, familyOf(id), [])) as string[][]);
+  return toRecord((await runScript(redis, readScript, checkKeys(id), [])) as string[][]);
 }
 
 /**
@@ -115,8 +115,8 @@ export async function readAwaited(redis: Redis, id: string): Promise<readonly st
   const [probes, completedAt, shot, asked] = await redis.hmget(redisKeys.check(id), ...fields);
   if (typeof probes !== 'string' || typeof completedAt === 'string') return [];
   const { state, probe } = screenshotOf(shot ?? undefined, asked ?? undefined);
-  const photographers = state === 'pending' && probe !== null ? [probe] : [];
-  return [...new Set([...probes.split(','), ...photographers])];
+  const screenshotProbes = state === 'pending' && probe !== null ? [probe] : [];
+  return [...new Set([...probes.split(','), ...screenshotProbes])];
 }
 
 /** The type of a check; undefined if there is no such check. */

@@ -79,7 +79,7 @@ end
  * pairs of probe and stored result. Returns 0, or bytes and client of the check that this completes; then the hashes of
  * its record and results if it is completed and they are requested, else an empty list; then a status per pair.
  */
-export const settleScript = defineScript(
+export const writeFinalsScript = defineScript(
   'allow-oom',
   `
 local said = {0, {}}
@@ -163,4 +163,4 @@ return { redis.call('HGETALL', KEYS[1]), redis.call('HGETALL', KEYS[2]), redis.c
 `,
 );
 
-export const checkScripts = [createScript, settleScript, partialScript, readScript] as const;
+export const checkScripts = [createScript, writeFinalsScript, partialScript, readScript] as const;

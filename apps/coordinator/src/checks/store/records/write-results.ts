@@ -3,11 +3,11 @@ import type { Redis } from 'ioredis';
 import { runScript } from '../../../redis/scripts.ts';
 import type { Deadlines } from '../deadlines.ts';
 import { toStored } from '../stored-json.ts';
-import { familyOf, toRecord, type CheckRecord } from './check-records.ts';
-import { partialScript, settleScript } from './check-scripts.ts';
+import { checkKeys, toRecord, type CheckRecord } from './check-records.ts';
+import { partialScript, writeFinalsScript } from './check-scripts.ts';
 
 /** Outcome of an update of a result or screenshot; only `applied` changes anything. */
-export type Settlement = 'applied' | 'duplicate' | 'late' | 'foreign' | 'unknown';
+export type CommitOutcome = 'applied' | 'duplicate' | 'late' | 'foreign' | 'unknown';
 
 /** Readers in this process that wait for the end of a check. */
 export interface WaitingReaders {
@@ -17,13 +17,13 @@ export interface WaitingReaders {
 }
 
 /** Reply of a settling script; the script's own values follow. */
-export type SettleReply = readonly [
+export type CommitReply = readonly [
   completed: 0 | readonly [bytes: number, client: string],
   hashes: readonly string[][],
   ...words: string[],
 ];
 
-export interface SettleOptions {
+export interface CommitOptions {
   readonly retentionMs: number;
   /** Notified if the update completes the check. */
   readonly deadlines: Pick<Deadlines, 'forget'>;
@@ -39,16 +39,16 @@ export interface SettleOptions {
  * @param results JSON by probe
  * @returns the outcome of each, in order
  */
-export async function settle(
+export async function writeFinals(
   redis: Redis,
   id: string,
   results: readonly (readonly [probe: string, json: string])[],
-  { retentionMs, deadlines, readers, writtenAt = 0 }: SettleOptions,
-): Promise<readonly Settlement[]> {
+  { retentionMs, deadlines, readers, writtenAt = 0 }: CommitOptions,
+): Promise<readonly CommitOutcome[]> {
   const stored = results.flatMap(([probe, json]) => [probe, toStored(json)]);
   const values = [retentionMs, writtenAt, readers?.wait(id) === true ? 1 : 0, ...stored];
-  const reply = (await runScript(redis, settleScript, familyOf(id), values)) as SettleReply;
-  return tellCompletion(id, reply, { deadlines, readers }) as readonly Settlement[];
+  const reply = (await runScript(redis, writeFinalsScript, checkKeys(id), values)) as CommitReply;
+  return tellCompletion(id, reply, { deadlines, readers }) as readonly CommitOutcome[];
 }
 
 /**
@@ -58,8 +58,8 @@ export async function settle(
  */
 export function tellCompletion(
   id: string,
-  [completed, hashes, ...words]: SettleReply,
-  { deadlines, readers }: Pick<SettleOptions, 'deadlines' | 'readers'>,
+  [completed, hashes, ...words]: CommitReply,
+  { deadlines, readers }: Pick<CommitOptions, 'deadlines' | 'readers'>,
 ): readonly string[] {
   if (completed !== 0) deadlines.forget(id, { bytes: completed[0], client: completed[1] });
   const record = toRecord(hashes);
@@ -74,6 +74,11 @@ export async function keepPartial(
   probe: string,
   entry: { readonly ms: number; readonly sequence: number },
   json: string,
-): Promise<Settlement> {
-  return (await runScript(redis, partialScript, familyOf(id), [probe, entry.ms, entry.sequence, json])) as Settlement;
+): Promise<CommitOutcome> {
+  return (await runScript(redis, partialScript, checkKeys(id), [
+    probe,
+    entry.ms,
+    entry.sequence,
+    json,
+  ])) as CommitOutcome;
 }

@@ -1,6 +1,6 @@
 import { redisKeys, type Monitor, type MonitorInList } from '@vantage/contract';
 import { checkTypes } from '@vantage/diagnostics/contract';
-import { judgeTarget } from '@vantage/target-policy';
+import { evaluateTarget } from '@vantage/target-policy';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
 import { nowhere, quiet, until } from '../../../../test/core-bed.ts';
@@ -29,7 +29,7 @@ beforeAll(async () => {
     lookUpPlace: nowhere,
     monitors: {
       readDefinition: createMonitorReader(Object.values(checkTypes), (target, allow) =>
-        judgeTarget(target, policyFor(allow)),
+        evaluateTarget(target, policyFor(allow)),
       ),
       most: 3,
     },

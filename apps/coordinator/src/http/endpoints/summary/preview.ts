@@ -6,7 +6,7 @@ import type { Request, Response } from 'express';
 import { CheckEvicted, StoreUnavailable } from '../../../redis/store-errors.ts';
 import type { Limit } from '../../limits/rate-limit.ts';
 import { HttpProblem } from '../../problem.ts';
-import { removedCheck, shownCheck, unknownCheck, type ShownCheck } from '../../sharing/shown-check.ts';
+import { removedCheck, checkTexts, unknownCheck, type CheckTexts } from '../../sharing/check-texts.ts';
 import type { ReadPreview } from '../web-page.ts';
 import { readSummary, type SummarySources } from './read-summary.ts';
 
@@ -19,10 +19,10 @@ const WITHIN_MS = 1_000;
  * the store is not read.
  */
 export function previewReader(options: SummarySources & { readonly limit: Limit }): ReadPreview {
-  const read = async (request: Request, response: Response, id: string): Promise<ShownCheck> => {
+  const read = async (request: Request, response: Response, id: string): Promise<CheckTexts> => {
     await options.limit(request, response);
     const reading = await readSummary(options, id);
-    return reading === undefined ? unknownCheck : shownCheck(reading.check, reading.summary);
+    return reading === undefined ? unknownCheck : checkTexts(reading.check, reading.summary);
   };
   return async (request, response, id) => {
     if (!isCheckId(id) || request.headers['sec-fetch-dest'] === 'document') return undefined;
@@ -37,6 +37,6 @@ export function previewReader(options: SummarySources & { readonly limit: Limit 
   };
 }
 
-function textsOf({ name, word, headline }: ShownCheck): Preview {
+function textsOf({ name, word, headline }: CheckTexts): Preview {
   return { title: `${name}: ${word}`, description: headline };
 }

@@ -6,7 +6,7 @@ import type { Links } from '../../links.ts';
 import { badge } from '../../sharing/badge.ts';
 import { card } from '../../sharing/card/card.ts';
 import { EMBED_HEADERS, embedPage } from '../../sharing/embed-page.ts';
-import { removedCheck, shownCheck, unknownCheck, type ShownCheck } from '../../sharing/shown-check.ts';
+import { removedCheck, checkTexts, unknownCheck, type CheckTexts } from '../../sharing/check-texts.ts';
 import { untilGone } from '../../until-gone.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { readSummary, type SummaryReading, type SummarySources } from './read-summary.ts';
@@ -32,8 +32,8 @@ const REFRESH_SECONDS = 10;
 export function showShared(options: SharingOptions): readonly Endpoint[] {
   const { links } = options;
   return [
-    shared('/check/:id/badge.svg', options, async (request, response, { shown }) =>
-      sendText(request, response, 'image/svg+xml', Buffer.from(badge(shown))),
+    shared('/check/:id/badge.svg', options, async (request, response, { shown: texts }) =>
+      sendText(request, response, 'image/svg+xml', Buffer.from(badge(texts))),
     ),
     shared(
       '/check/:id/card.png',
@@ -53,7 +53,7 @@ export function showShared(options: SharingOptions): readonly Endpoint[] {
 }
 
 interface Shared {
-  readonly shown: ShownCheck;
+  readonly shown: CheckTexts;
   readonly reading: SummaryReading | undefined;
 }
 
@@ -78,7 +78,7 @@ function shared(
         // A 503 may have been sent meanwhile.
         if (response.headersSent) return;
         response.status(reading === undefined ? 404 : 200).set('Cache-Control', reading?.cacheControl ?? 'no-store');
-        const shown = reading === undefined ? unknownCheck : shownCheck(reading.check, reading.summary);
+        const shown = reading === undefined ? unknownCheck : checkTexts(reading.check, reading.summary);
         await send(request, response, { shown, reading });
       } catch (error) {
         if (!(error instanceof CheckEvicted)) throw error;

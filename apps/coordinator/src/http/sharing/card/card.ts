@@ -1,4 +1,4 @@
-import type { ShownCheck, Tone } from '../shown-check.ts';
+import type { CheckTexts, Tone } from '../check-texts.ts';
 import { createCanvas, type Colour } from './canvas.ts';
 import { linesOf, nameLinesOf } from './lines.ts';
 import { encodePng } from './png.ts';
@@ -22,7 +22,7 @@ const colourNames = Object.keys(COLOURS);
 const colour = (name: keyof typeof COLOURS): number => colourNames.indexOf(name);
 
 /** Renders the verdict of a check as a PNG for link previews. It contains no check id. */
-export async function card({ name, word, tone, headline, check }: ShownCheck): Promise<Buffer> {
+export async function card({ name, word, tone, headline, check }: CheckTexts): Promise<Buffer> {
   const canvas = createCanvas(CARD_WIDTH, CARD_HEIGHT, PAPER, Object.values(COLOURS));
   const width = CARD_WIDTH - 2 * MARGIN;
   canvas.fill(0, 0, CARD_WIDTH, 18, colour(tone));

@@ -2,8 +2,8 @@ import { escapeText, roundMs, type Failure, type ResultFieldsOf, type Target } f
 import { rcodeName, type DnsRecord, type Message } from '@vantage/contract/dns-message';
 
 import type { dns } from '../contract.ts';
-import { showRecords, type RecordBudget } from '../records.ts';
-import type { Answer } from '../transport/exchange.ts';
+import { reportRecords, type RecordBudget } from '../records.ts';
+import type { Answer } from '../transport/query.ts';
 import type { DelegatedServer, Zone } from './zones.ts';
 
 export type Row = NonNullable<ResultFieldsOf<typeof dns>['trace']>[number];
@@ -41,7 +41,7 @@ export function rowOf(step: Step, budget: RecordBudget): Row {
     rcode: message === undefined ? null : rcodeName(message.rcode),
     authoritative: message === undefined ? null : message.flags.includes('aa'),
     referral: step.kind === 'referral' ? escapeText(step.to.name, MAX_NAME_LENGTH) : null,
-    records: message === undefined ? [] : showRecords(shownOf(step, message), budget).shown,
+    records: message === undefined ? [] : reportRecords(shownOf(step, message), budget).records,
     error: step.kind === 'failure' ? step.failure : null,
   };
 }

@@ -5,12 +5,12 @@ import type { DiagnosticContext } from '../../../diagnostic.ts';
 import { timedOut } from '../../../shared/classify-error.ts';
 import { createTrustStore } from '../../../tls/certificate/trust-store.ts';
 import { classifyMessage } from '../answer-fields.ts';
-import { ask, type AskedResolver, type AskOptions } from '../ask.ts';
+import { queryServer, type ResolverOutcome, type QueryOptions } from '../query-server.ts';
 import type { dns } from '../contract.ts';
 import { answerFailure } from '../outcome.ts';
 import { newRecordBudget, type RecordBudget } from '../records.ts';
 import { resolverNameFailure } from '../resolvers.ts';
-import { badResponse, type Answer, type PreparedQuery } from '../transport/exchange.ts';
+import { badResponse, type Answer, type PreparedQuery } from '../transport/query.ts';
 import { rowOf, type Asking, type FailedStep, type Row, type Step } from './steps.ts';
 import { inFamily, shuffled, zoneOf, type DelegatedServer, type Zone } from './zones.ts';
 
@@ -29,7 +29,7 @@ export interface TracePath extends TraceStart {
   readonly waitsMs: readonly number[];
 }
 
-export interface Traced extends AskedResolver {
+export interface Traced extends ResolverOutcome {
   readonly validation: 'unconfirmed';
   /** Zone of the last queried server. */
   readonly zone: string;
@@ -105,7 +105,7 @@ function mostTelling(steps: readonly FailedStep[]): FailedStep | undefined {
 async function askServer(
   zone: Zone,
   server: DelegatedServer,
-  { port, transport, waitsMs, streamMs, family }: TracePath & Pick<AskOptions, 'streamMs'>,
+  { port, transport, waitsMs, streamMs, family }: TracePath & Pick<QueryOptions, 'streamMs'>,
   prepared: PreparedQuery,
   context: Context,
   signal: AbortSignal,
@@ -123,7 +123,7 @@ async function askServer(
     // Resolvers do so as well: the name resolves.
     yieldsEdns: true,
   } as const;
-  const { answer, failure } = await ask({ target, port }, prepared, options, signal);
+  const { answer, failure } = await queryServer({ target, port }, prepared, options, signal);
   const asking = { zone, server, target };
   if (answer === null)
     return { ...asking, kind: 'failure', answer, failure: ofServer(failure ?? timedOut('response')) };

@@ -22,8 +22,8 @@ import {
   type Http2Frame,
 } from '../../../http-client/http2/frames.ts';
 import { createTrustStore, type TrustStore } from '../../../tls/certificate/trust-store.ts';
-import { askHttps } from './https.ts';
-import { prepareQuery, type Asked } from './exchange.ts';
+import { queryHttps } from './https.ts';
+import { prepareQuery, type QueryOutcome } from './query.ts';
 
 const prepared = prepareQuery({
   name: 'www.example.com.',
@@ -70,10 +70,10 @@ describeWithOpenssl('DNS over HTTPS (skipped without the openssl command)', () =
     await Promise.all(servers.splice(0).map(async (server) => server.close()));
   });
 
-  async function ask(port: number, signal = AbortSignal.timeout(60_000)): Promise<Asked> {
+  async function ask(port: number, signal = AbortSignal.timeout(60_000)): Promise<QueryOutcome> {
     const address = '127.0.0.1';
     const target = { host: address, address, family: 4, addresses: [address], resolveMs: 0 } as const;
-    return askHttps({ target, port }, prepared, trust, 'Vantage/0', signal);
+    return queryHttps({ target, port }, prepared, trust, 'Vantage/0', signal);
   }
 
   /** Starts a TLS server that passes each connection to `on`, numbered from 1. */

@@ -16,10 +16,10 @@ import {
   decodeAnswer,
   failed,
   resolverFailure,
-  type Asked,
+  type QueryOutcome,
   type NameServer,
   type PreparedQuery,
-} from './exchange.ts';
+} from './query.ts';
 import { secure, type SecureChannel } from './secure.ts';
 
 /** The path of the examples in RFC 8484, which leaves it open (section 3). */
@@ -31,13 +31,13 @@ const MAX_MESSAGE_BYTES = 0xff_ff;
  * Sends a query by POST over HTTP/2, or HTTP/1.1 if the server supports no other (RFC 8484), with the client of the
  * http check. Repeats it once if the server did not process it or requires HTTP/1.1.
  */
-export async function askHttps(
+export async function queryHttps(
   server: NameServer,
   prepared: PreparedQuery,
   trust: TrustStore,
   userAgent: string,
   signal: AbortSignal,
-): Promise<Asked> {
+): Promise<QueryOutcome> {
   // RFC 8484 section 4.1: id 0, since TLS and HTTP tie the answer to the question.
   const query = prepared.withId(0);
   const askBy = async (protocols: readonly string[]): Promise<Tried> => {
@@ -59,7 +59,7 @@ export async function askHttps(
   return askBy(first.again === 'by HTTP/1.1' ? ['http/1.1'] : ['h2', 'http/1.1']);
 }
 
-type Tried = Asked & { readonly again: Again | null };
+type Tried = QueryOutcome & { readonly again: Again | null };
 
 /** The message with its TTLs reduced by its time in HTTP caches (RFC 8484 section 5.1). */
 function aged(message: Message, seconds: number): Message {

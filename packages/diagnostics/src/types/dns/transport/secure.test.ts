@@ -20,9 +20,9 @@ import { addressRecord, respond } from '@vantage/test-support/dns/wire';
 import { checkOf } from '../../../../test/http.ts';
 import { startServer } from '@vantage/test-support/loopback';
 import { createTrustStore, type TrustStore } from '../../../tls/certificate/trust-store.ts';
-import { askHttps } from './https.ts';
-import { prepareQuery, type NameServer } from './exchange.ts';
-import { askTcp, askTls } from './stream.ts';
+import { queryHttps } from './https.ts';
+import { prepareQuery, type NameServer } from './query.ts';
+import { queryTcp, queryTls } from './stream.ts';
 
 const NAME = 'resolver.example';
 const USER_AGENT = 'Vantage/0 (+https://vantage.example/probing)';
@@ -53,7 +53,7 @@ describe('over TCP', () => {
   ])('an answer with %s is a failure of the resolver', async (_reason, answer) => {
     const server = opened(await startDnsServer(answer));
 
-    const asked = await askTcp(at(server), prepared, soon());
+    const asked = await queryTcp(at(server), prepared, soon());
 
     expect(asked.failure).toMatchObject({ code: 'dns_bad_response', source: 'resolver' });
   });
@@ -76,7 +76,7 @@ describe('over TCP', () => {
     );
     servers.push(server);
 
-    const asked = await askTcp(at(server), prepared, soon());
+    const asked = await queryTcp(at(server), prepared, soon());
 
     expect(asked.answer?.message.answers.map(({ data }) => data)).toEqual(['192.0.2.1']);
   });
@@ -86,8 +86,8 @@ describe('over TCP', () => {
     const silent = await startServer(createTcpServer((socket) => socket.resume()));
     servers.push(closing, silent);
 
-    const closed = await askTcp(at(closing), prepared, soon());
-    const timedOut = await askTcp(at(silent), prepared, AbortSignal.timeout(200));
+    const closed = await queryTcp(at(closing), prepared, soon());
+    const timedOut = await queryTcp(at(silent), prepared, AbortSignal.timeout(200));
 
     expect(closed.failure).toMatchObject({ code: 'connection_closed', source: 'resolver' });
     expect(timedOut.failure).toMatchObject({ code: 'timed_out' });
@@ -122,7 +122,7 @@ describeWithOpenssl(hasOpenssl ? 'over TLS' : 'over TLS (skipped: openssl is not
   ])('a resolver given %s is asked, with the times of both handshakes', async (_reason, host) => {
     const server = opened(await startDnsOverTls(leaf, right));
 
-    const { answer, failure } = await askTls(at(server, host), prepared, trust, soon());
+    const { answer, failure } = await queryTls(at(server, host), prepared, trust, soon());
 
     expect(failure).toBeNull();
     expect(answer).toMatchObject({ transport: 'tls', message: { answers: [{ data: '192.0.2.1' }] } });
@@ -132,7 +132,7 @@ describeWithOpenssl(hasOpenssl ? 'over TLS' : 'over TLS (skipped: openssl is not
   it('a resolver with another name is not asked', async () => {
     const server = opened(await startDnsOverTls(leaf, right));
 
-    const asked = await askTls(at(server, 'other.example'), prepared, trust, soon());
+    const asked = await queryTls(at(server, 'other.example'), prepared, trust, soon());
 
     expect(asked.failure).toMatchObject({ code: 'tls_hostname_mismatch', phase: 'tls', source: 'resolver' });
     expect(server.queries).toEqual([]);
@@ -142,8 +142,8 @@ describeWithOpenssl(hasOpenssl ? 'over TLS' : 'over TLS (skipped: openssl is not
     const unknown = opened(await startDnsOverTls(leaf, right));
     const old = opened(await startDnsOverTls(expired, right));
 
-    const untrusted = await askTls(at(unknown, NAME), prepared, createTrustStore([]), soon());
-    const late = await askTls(at(old, NAME), prepared, trust, soon());
+    const untrusted = await queryTls(at(unknown, NAME), prepared, createTrustStore([]), soon());
+    const late = await queryTls(at(old, NAME), prepared, trust, soon());
 
     expect(untrusted.failure?.code).toMatch(/^tls_/);
     expect(late.failure).toMatchObject({ code: 'tls_expired' });
@@ -181,8 +181,8 @@ describeWithOpenssl(hasOpenssl ? 'over TLS' : 'over TLS (skipped: openssl is not
     const dot = opened(await startDnsOverTls(certificate, right));
     const doh = opened(await startDnsOverHttps(certificate, right, { http2: true }));
 
-    const overTls = await askTls(at(dot, NAME), prepared, trust, soon());
-    const overHttps = await askHttps(at(doh, NAME), prepared, trust, USER_AGENT, soon());
+    const overTls = await queryTls(at(dot, NAME), prepared, trust, soon());
+    const overHttps = await queryHttps(at(doh, NAME), prepared, trust, USER_AGENT, soon());
     const http = await checkOf(`https://${NAME}:${doh.port}/`, {}, { hosts: { [NAME]: ['127.0.0.1'] }, trust });
 
     expect(overTls.failure).toMatchObject({ code, phase: 'tls', source: 'resolver' });
@@ -195,7 +195,7 @@ describeWithOpenssl(hasOpenssl ? 'over TLS' : 'over TLS (skipped: openssl is not
     const server = await startServer(createTlsServer({ ...leaf, ALPNProtocols: ['h2'] }));
     servers.push(server);
 
-    const asked = await askTls(at(server, NAME), prepared, trust, soon());
+    const asked = await queryTls(at(server, NAME), prepared, trust, soon());
 
     expect(asked.failure).toMatchObject({ code: 'dns_resolver_unreachable', source: 'resolver' });
     expect(asked.failure?.message).toContain('none of the protocols that were offered by ALPN: dot.');
@@ -207,7 +207,7 @@ describeWithOpenssl(hasOpenssl ? 'over TLS' : 'over TLS (skipped: openssl is not
     const server = await startServer(createTlsServer({ ...leaf, ...old }));
     servers.push(server);
 
-    const asked = await askTls(at(server, NAME), prepared, trust, soon());
+    const asked = await queryTls(at(server, NAME), prepared, trust, soon());
 
     expect(asked.failure).toMatchObject({ code: 'tls_protocol_unsupported', source: 'resolver' });
     expect(asked.failure?.message).toContain('TLSv1.1');
@@ -218,8 +218,8 @@ describeWithOpenssl(hasOpenssl ? 'over TLS' : 'over TLS (skipped: openssl is not
     const dot = opened(await startDnsOverTls(postQuantum, right));
     const doh = opened(await startDnsOverHttps(postQuantum, right));
 
-    const overTls = await askTls(at(dot, NAME), prepared, trust, soon());
-    const overHttps = await askHttps(at(doh, NAME), prepared, trust, USER_AGENT, soon());
+    const overTls = await queryTls(at(dot, NAME), prepared, trust, soon());
+    const overHttps = await queryHttps(at(doh, NAME), prepared, trust, USER_AGENT, soon());
 
     expect([overTls.failure, overHttps.failure]).toEqual([null, null]);
   });
@@ -228,7 +228,7 @@ describeWithOpenssl(hasOpenssl ? 'over TLS' : 'over TLS (skipped: openssl is not
     const server = await startServer(createTcpServer((socket) => socket.write('220 mail.example ESMTP\r\n')));
     servers.push(server);
 
-    const asked = await askTls(at(server, NAME), prepared, trust, soon());
+    const asked = await queryTls(at(server, NAME), prepared, trust, soon());
 
     expect(asked.failure).toMatchObject({ code: 'tls_handshake_failed', source: 'resolver' });
   });
@@ -237,7 +237,7 @@ describeWithOpenssl(hasOpenssl ? 'over TLS' : 'over TLS (skipped: openssl is not
     const server = await startServer(createTcpServer((socket) => socket.resume()));
     servers.push(server);
 
-    const asked = await askTls(at(server, NAME), prepared, trust, AbortSignal.timeout(200));
+    const asked = await queryTls(at(server, NAME), prepared, trust, AbortSignal.timeout(200));
 
     expect(asked.failure).toMatchObject({ code: 'timed_out' });
   });
@@ -248,7 +248,7 @@ describeWithOpenssl(hasOpenssl ? 'over TLS' : 'over TLS (skipped: openssl is not
   ])('DNS over HTTPS is asked by POST over %s, with id 0', async (_version, http2) => {
     const server = opened(await startDnsOverHttps(leaf, right, { http2 }));
 
-    const { answer, failure } = await askHttps(at(server, NAME), prepared, trust, USER_AGENT, soon());
+    const { answer, failure } = await queryHttps(at(server, NAME), prepared, trust, USER_AGENT, soon());
 
     expect(failure).toBeNull();
     expect(answer).toMatchObject({ transport: 'https', message: { id: 0, answers: [{ data: '192.0.2.1' }] } });
@@ -264,7 +264,7 @@ describeWithOpenssl(hasOpenssl ? 'over TLS' : 'over TLS (skipped: openssl is not
   ])('the time in an HTTP cache is taken off the TTL: %s', async (_reason, age, ttl, http2) => {
     const server = opened(await startDnsOverHttps(leaf, right, { http2, ...(age === undefined ? {} : { age }) }));
 
-    const { answer } = await askHttps(at(server, NAME), prepared, trust, USER_AGENT, soon());
+    const { answer } = await queryHttps(at(server, NAME), prepared, trust, USER_AGENT, soon());
 
     expect(answer?.message.answers).toMatchObject([{ ttl }]);
   });
@@ -277,7 +277,7 @@ describeWithOpenssl(hasOpenssl ? 'over TLS' : 'over TLS (skipped: openssl is not
 
     const codes = [];
     for (const server of [missing, page, foreign, endless]) {
-      const asked = await askHttps(at(server, NAME), prepared, trust, USER_AGENT, soon());
+      const asked = await queryHttps(at(server, NAME), prepared, trust, USER_AGENT, soon());
       codes.push(asked.failure?.code);
     }
 

@@ -6,7 +6,7 @@ import { NO_PARAMETERS } from '../../../shared/error-codes.ts';
 import { connectPinned } from '../../../sockets/connect.ts';
 import { tlsHandshake } from '../../../tls/handshake/handshake.ts';
 import type { Offer, TrustStore } from '../../../tls/certificate/trust-store.ts';
-import { resolverFailure, type NameServer } from './exchange.ts';
+import { resolverFailure, type NameServer } from './query.ts';
 
 export type Secured = SecureChannel | { readonly socket: null; readonly failure: Failure };
 

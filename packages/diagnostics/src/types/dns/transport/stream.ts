@@ -11,14 +11,18 @@ import {
   failed,
   resolverFailure,
   type Answer,
-  type Asked,
+  type QueryOutcome,
   type NameServer,
   type PreparedQuery,
-} from './exchange.ts';
+} from './query.ts';
 import { secure } from './secure.ts';
 
 /** Sends a query over a separate TCP connection (RFC 7766). */
-export async function askTcp(server: NameServer, prepared: PreparedQuery, signal: AbortSignal): Promise<Asked> {
+export async function queryTcp(
+  server: NameServer,
+  prepared: PreparedQuery,
+  signal: AbortSignal,
+): Promise<QueryOutcome> {
   const connected = await connectPinned(server.target, server.port, signal);
   if (connected.socket === null) return failed(resolverFailure(connected.failure));
   const common = { server, transport: 'tcp', connectMs: connected.ms, tlsMs: null } as const;
@@ -26,12 +30,12 @@ export async function askTcp(server: NameServer, prepared: PreparedQuery, signal
 }
 
 /** Sends a query over TLS (RFC 7858). */
-export async function askTls(
+export async function queryTls(
   server: NameServer,
   prepared: PreparedQuery,
   trust: TrustStore,
   signal: AbortSignal,
-): Promise<Asked> {
+): Promise<QueryOutcome> {
   const secured = await secure(server, ['dot'], trust, signal);
   if (secured.socket === null) return failed(secured.failure);
   const { socket, connectMs, tlsMs } = secured;
@@ -47,14 +51,14 @@ function exchange(
   prepared: PreparedQuery,
   common: Pick<Answer, 'server' | 'transport' | 'connectMs' | 'tlsMs'>,
   signal: AbortSignal,
-): Promise<Asked> {
+): Promise<QueryOutcome> {
   return new Promise((resolve) => {
     const query = prepared.withId(randomInt(0x1_00_00));
     const chunks: Buffer[] = [];
     let received = 0;
     let expected: number | undefined;
 
-    const settle = (asked: Asked): void => {
+    const settle = (asked: QueryOutcome): void => {
       signal.removeEventListener('abort', giveUp);
       stream.removeAllListeners().on('error', () => undefined);
       stream.destroy();
@@ -87,7 +91,7 @@ function read(
   query: Uint8Array,
   prepared: PreparedQuery,
   common: Omit<Answer, 'message' | 'bytes'>,
-): Asked {
+): QueryOutcome {
   if (!isAnswerTo(bytes, query, prepared.nameBytes)) {
     return failed(badResponse('The message that came is no answer to the question.'));
   }

@@ -8,9 +8,9 @@ import { startDnsServer, type AnswerDns, type DnsServer } from '@vantage/test-su
 import { addressRecord, FLAGS, respond, wireName, type WireQuery } from '@vantage/test-support/dns/wire';
 import { socketsRead } from '../../../../test/sockets-read.ts';
 import { createTrustStore } from '../../../tls/certificate/trust-store.ts';
-import { ask } from '../ask.ts';
-import { prepareQuery, type NameServer } from './exchange.ts';
-import { askUdp } from './udp.ts';
+import { queryServer } from '../query-server.ts';
+import { prepareQuery, type NameServer } from './query.ts';
+import { queryUdp } from './udp.ts';
 
 const servers: DnsServer[] = [];
 
@@ -55,7 +55,7 @@ describe('over UDP', () => {
   ])('an answer with %s is ignored, and the right one is waited for', async (_reason, wrong) => {
     const server = await listen((query) => [wrong(query), right(query)]);
 
-    const asked = await askUdp(at(server), prepared, { waitsMs: [30_000], icmp }, never);
+    const asked = await queryUdp(at(server), prepared, { waitsMs: [30_000], icmp }, never);
 
     expect(asked.answer?.message.answers.map(({ data }) => data)).toEqual(['192.0.2.1']);
   });
@@ -67,7 +67,7 @@ describe('over UDP', () => {
       return [respond(query, { id: query.id ^ 1 })];
     });
 
-    const asked = await askUdp(at(server), prepared, { waitsMs: [60_000], icmp }, over.signal);
+    const asked = await queryUdp(at(server), prepared, { waitsMs: [60_000], icmp }, over.signal);
 
     const message = expect.stringContaining('1 datagram came that did not answer the question');
     expect(asked.failure).toMatchObject({ code: 'timed_out', message });
@@ -95,7 +95,7 @@ describe('over UDP', () => {
       stranger.send(respond(query, lie), port, address, () => server.send(right(query), port, address));
     });
 
-    const asked = await askUdp(at(server.address()), prepared, { waitsMs: [30_000], icmp }, never);
+    const asked = await queryUdp(at(server.address()), prepared, { waitsMs: [30_000], icmp }, never);
     stranger.close();
     server.close();
 
@@ -106,7 +106,7 @@ describe('over UDP', () => {
     let count = 0;
     const server = await listen((query) => (++count < 3 ? [] : [right(query)]));
 
-    const asked = await askUdp(at(server), prepared, { waitsMs: [100, 100, 30_000], icmp }, never);
+    const asked = await queryUdp(at(server), prepared, { waitsMs: [100, 100, 30_000], icmp }, never);
 
     expect(asked.failure).toBeNull();
     expect(new Set(server.queries.map(({ query }) => query.id)).size).toBe(3);
@@ -120,7 +120,7 @@ describe('over UDP', () => {
       return [];
     });
 
-    const asked = await askUdp(at(server), prepared, { waitsMs: [300, 30_000], icmp }, never);
+    const asked = await queryUdp(at(server), prepared, { waitsMs: [300, 30_000], icmp }, never);
 
     const ids = server.queries.map(({ query }) => query.id);
     expect(ids).toHaveLength(2);
@@ -130,7 +130,7 @@ describe('over UDP', () => {
   it('silence ends after the last wait', async () => {
     const server = await listen(() => []);
 
-    const asked = await askUdp(at(server), prepared, { waitsMs: [50, 50], icmp }, never);
+    const asked = await queryUdp(at(server), prepared, { waitsMs: [50, 50], icmp }, never);
 
     expect(asked.failure?.code).toBe('timed_out');
     expect(server.queries).toHaveLength(2);
@@ -139,7 +139,7 @@ describe('over UDP', () => {
   it('ends at once when it is aborted', async () => {
     const server = await listen(() => []);
 
-    const asked = await askUdp(at(server), prepared, { waitsMs: [60_000], icmp }, AbortSignal.timeout(100));
+    const asked = await queryUdp(at(server), prepared, { waitsMs: [60_000], icmp }, AbortSignal.timeout(100));
 
     expect(asked.failure?.code).toBe('timed_out');
   });
@@ -147,7 +147,7 @@ describe('over UDP', () => {
   it('an answer with the question in another case is an answer', async () => {
     const server = await listen((query) => [respond(query, { question: question('WWW.example.COM', 65) })]);
 
-    const asked = await askUdp(at(server), prepared, { waitsMs: [30_000], icmp }, never);
+    const asked = await queryUdp(at(server), prepared, { waitsMs: [30_000], icmp }, never);
 
     expect(asked.failure).toBeNull();
   });
@@ -155,7 +155,7 @@ describe('over UDP', () => {
   it('an answer that breaks the format is a failure of the resolver', async () => {
     const server = await listen((query) => [right(query).subarray(0, -1)]);
 
-    const asked = await askUdp(at(server), prepared, { waitsMs: [30_000], icmp }, never);
+    const asked = await queryUdp(at(server), prepared, { waitsMs: [30_000], icmp }, never);
 
     expect(asked.failure).toMatchObject({ code: 'dns_bad_response', source: 'resolver' });
   });
@@ -173,7 +173,7 @@ describe('a truncated answer', () => {
   it('is asked for again over TCP', async () => {
     const server = await listen((query, via) => [via === 'udp' ? respond(query, { flags: FLAGS.tc }) : right(query)]);
 
-    const asked = await ask(at(server), prepared, options, never);
+    const asked = await queryServer(at(server), prepared, options, never);
 
     expect(asked).toMatchObject({ failure: null, answer: { transport: 'tcp' } });
     expect(asked.answer?.message.answers).toHaveLength(1);
@@ -186,7 +186,7 @@ describe('a truncated answer', () => {
       return [respond(query, { ...lie, flags: FLAGS.tc }).subarray(0, -3)];
     });
 
-    const asked = await ask(at(server), prepared, options, never);
+    const asked = await queryServer(at(server), prepared, options, never);
 
     expect(asked).toMatchObject({ failure: null, answer: { transport: 'tcp' } });
   });
@@ -196,7 +196,7 @@ describe('a truncated answer', () => {
       via === 'udp' ? [respond(query, { ...lie, flags: FLAGS.tc })] : [Buffer.alloc(4)],
     );
 
-    const asked = await ask(at(server), prepared, options, never);
+    const asked = await queryServer(at(server), prepared, options, never);
 
     expect(asked).toMatchObject({ failure: { code: 'dns_bad_response' }, answer: { transport: 'udp' } });
     expect(asked.answer?.message.flags).toContain('tc');

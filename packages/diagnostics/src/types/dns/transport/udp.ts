@@ -10,12 +10,12 @@ import {
   failed,
   isTruncated,
   resolverFailure,
-  type Asked,
+  type QueryOutcome,
   type NameServer,
   type PreparedQuery,
-} from './exchange.ts';
+} from './query.ts';
 
-export type UdpAsked = Asked & {
+export type UdpOutcome = QueryOutcome & {
   /** True if the answer is truncated. It may then be unreadable, and the caller repeats the query over TCP. */
   readonly truncated: boolean;
   /** Datagrams of the server that do not answer the query: another id or question, or unreadable. */
@@ -33,12 +33,12 @@ export interface UdpOptions {
  * errors. Each retransmission has a separate id, which makes its RTT unambiguous. Mismatched datagrams are ignored (RFC
  * 5452 section 9.1). An ICMP error about the query ends the wait.
  */
-export function askUdp(
+export function queryUdp(
   server: NameServer,
   prepared: PreparedQuery,
   { waitsMs, icmp }: UdpOptions,
   signal: AbortSignal,
-): Promise<UdpAsked> {
+): Promise<UdpOutcome> {
   return new Promise((resolve) => {
     const sent = new Map<number, { readonly query: Uint8Array; readonly atMs: number }>();
     const socket = createSocket(server.target.family === 6 ? 'udp6' : 'udp4');
@@ -46,7 +46,7 @@ export function askUdp(
     let watch: SilenceWatch | undefined;
     let mismatched = 0;
 
-    const settle = (asked: Asked, truncated = false): void => {
+    const settle = (asked: QueryOutcome, truncated = false): void => {
       stopTimer();
       watch?.stop();
       signal.removeEventListener('abort', giveUp);

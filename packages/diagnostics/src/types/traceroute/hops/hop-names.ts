@@ -34,7 +34,7 @@ export function hopNames({ reverse, forward }: NameLookup, signal: AbortSignal):
   const over = new AbortController();
   const either = AbortSignal.any([signal, over.signal]);
 
-  const look = async (address: string): Promise<void> => {
+  const lookUpName = async (address: string): Promise<void> => {
     const [name] = await reverse(address, either);
     if (name === undefined) return;
     const hostname = escapeText(name, 253);
@@ -47,7 +47,7 @@ export function hopNames({ reverse, forward }: NameLookup, signal: AbortSignal):
   const ask = (address: string): void => {
     if (names.has(address) || names.size >= MAX_NAMES) return;
     names.set(address, NAMELESS);
-    const asked = look(address).then(
+    const asked = lookUpName(address).then(
       () => void pending.delete(asked),
       () => void pending.delete(asked),
     );

@@ -24,21 +24,21 @@ export interface HopFormat {
   /** MTU of the link behind a router, by its address, as far as it reported one. */
   readonly nextMtus?: ReadonlyMap<string, number>;
   /** The public form of an address; null if it is hidden. */
-  readonly shown: (address: string) => string | null;
+  readonly publicIp: (address: string) => string | null;
   readonly isPrivate: (address: string) => boolean;
   /** The PTR name, as far as it is known. */
   readonly name: (address: string) => HopName;
 }
 
 /** Packets as shown in a result. A silent hop stays in the list: indexes stand for the TTLs from `firstHop` on. */
-export interface ShownPath {
+export interface FormattedPath {
   readonly hops: Hop[];
   /** For each flow, which responder answered which packet; made when it is read. */
   readonly flows: FlowPath[];
 }
 
 /** Builds the hops of a result and the path of each flow. */
-export function shownPath(trace: Trace, format: HopFormat): ShownPath {
+export function formatPath(trace: Trace, format: HopFormat): FormattedPath {
   const kept = keptPackets(trace, format.firstHop);
   const firstUnsent = kept.findIndex((packets) => packets.length === 0);
   const sent = firstUnsent === -1 ? kept : kept.slice(0, firstUnsent);
@@ -160,10 +160,10 @@ function statsOf(packets: readonly TracePacket[]): HopStats {
  * The first ICMP error with a mark (`icmpMark`) that is not time exceeded, such as a router's refusal, and the number
  * of packets that got one with this mark from the same sender.
  */
-function icmpOf(answers: readonly TraceAnswer[], { family, protocol, shown }: HopFormat): Hop['icmp'] {
+function icmpOf(answers: readonly TraceAnswer[], { family, protocol, publicIp }: HopFormat): Hop['icmp'] {
   const errors = answers.flatMap(({ kind, error, from }) => {
     const mark = kind === 'expired' || error === null ? null : icmpMark(family, error, kind === 'target', protocol);
-    return error === null || mark === null ? [] : [{ type: error.type, code: error.code, mark, from: shown(from) }];
+    return error === null || mark === null ? [] : [{ type: error.type, code: error.code, mark, from: publicIp(from) }];
   });
   const [first] = errors;
   if (first === undefined) return null;
@@ -173,7 +173,7 @@ function icmpOf(answers: readonly TraceAnswer[], { family, protocol, shown }: Ho
 const noResponder = { ip: null, private: false, ...NAMELESS, asn: null, asName: null };
 
 function who(address: string, format: HopFormat): typeof noResponder | Pick<Hop, keyof typeof noResponder> {
-  const ip = format.shown(address);
+  const ip = format.publicIp(address);
   const name = ip === null ? NAMELESS : format.name(address);
   return { ip, private: format.isPrivate(address), ...name, asn: null, asName: null };
 }

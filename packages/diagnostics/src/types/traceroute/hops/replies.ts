@@ -6,8 +6,8 @@ import type { TraceAnswer, TracePacket } from '../probing/trace.ts';
 import { MAX_REPLIES, type Reply } from '../reply-fields.ts';
 import type { Hop } from '../result-fields.ts';
 
-interface Shown {
-  readonly shown: (address: string) => string | null;
+interface AddressText {
+  readonly publicIp: (address: string) => string | null;
   readonly nextMtus?: ReadonlyMap<string, number>;
 }
 
@@ -20,13 +20,13 @@ interface Shown {
 export function repliesOf(
   packets: readonly TracePacket[],
   responders: readonly string[],
-  { shown, nextMtus }: Shown,
+  { publicIp, nextMtus }: AddressText,
 ): Pick<Hop, 'nextMtu' | 'replies' | 'packets' | 'duplicates' | 'late'> {
   const kinds = new Map<string, Reply>();
   const indexes = packets.map(({ answer }) => {
     if (answer === null) return null;
     const responder = responders.indexOf(answer.from);
-    const reply = replyOf(answer, responder === -1 ? null : responder, shown);
+    const reply = replyOf(answer, responder === -1 ? null : responder, publicIp);
     const key = JSON.stringify(reply);
     if (!kinds.has(key)) kinds.set(key, reply);
     return [...kinds.keys()].indexOf(key);
@@ -50,7 +50,11 @@ export function repliesOf(
   };
 }
 
-function replyOf({ error, hopLimit, rewritten }: TraceAnswer, responder: number | null, shown: Shown['shown']): Reply {
+function replyOf(
+  { error, hopLimit, rewritten }: TraceAnswer,
+  responder: number | null,
+  publicIp: AddressText['publicIp'],
+): Reply {
   const common = { responder, ttl: hopLimit };
   if (error === null) return common;
   const { type, code, quoted, interfaces } = error;
@@ -61,14 +65,14 @@ function replyOf({ error, hopLimit, rewritten }: TraceAnswer, responder: number 
     quotedTtl: quoted.hopLimit,
     quotedDscp: quoted.dscp,
     ...(rewritten.length === 0 ? {} : { rewritten: [...rewritten] }),
-    ...(interfaces.length === 0 ? {} : { interfaces: interfaces.map((one) => interfaceOf(one, shown)) }),
+    ...(interfaces.length === 0 ? {} : { interfaces: interfaces.map((one) => interfaceOf(one, publicIp)) }),
   };
 }
 
 function interfaceOf(
   { role, index, address, name, mtu }: InterfaceObject,
-  shown: Shown['shown'],
+  publicIp: AddressText['publicIp'],
 ): NonNullable<Reply['interfaces']>[number] {
-  const ip = address === null ? null : shown(address);
+  const ip = address === null ? null : publicIp(address);
   return { role, index, ip, name: name === null ? null : escapeText(name, 253), mtu };
 }

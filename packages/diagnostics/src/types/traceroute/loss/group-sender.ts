@@ -12,10 +12,10 @@ import { groupsOf, type Groups, type SpacedPacket } from './groups.ts';
 
 /** TTL of the packets of groups: the highest `maxHops` of a trace. */
 const SPACED_TTL = 64;
-const LOOK_EVERY_MS = 50;
+const POLL_INTERVAL_MS = 50;
 
 export type SpacedFlows = Pick<ProbeLoopPlan, 'flows' | 'destination' | 'protocol' | 'caughtUp'>;
-export type Asked = TracePacket & { readonly answer: TraceAnswer | null };
+export type RepeatedPacket = TracePacket & { readonly answer: TraceAnswer | null };
 
 interface SentPacket extends SpacedPacket {
   readonly index: number;
@@ -26,7 +26,7 @@ interface SentPacket extends SpacedPacket {
 /** Sends groups of packets in one flow of a trace that has ended, and notes the answers. */
 export class GroupSender {
   private readonly flows: SpacedFlows;
-  private readonly asked: Asked;
+  private readonly asked: RepeatedPacket;
   private readonly awaitMs: number;
   private readonly signal: AbortSignal;
   private readonly first: number;
@@ -42,7 +42,7 @@ export class GroupSender {
   private refused = 0;
 
   /** @param awaitMs how long an answer is awaited */
-  constructor(trace: Trace, flows: SpacedFlows, asked: Asked, awaitMs: number, signal: AbortSignal) {
+  constructor(trace: Trace, flows: SpacedFlows, asked: RepeatedPacket, awaitMs: number, signal: AbortSignal) {
     this.flows = flows;
     this.asked = asked;
     this.awaitMs = awaitMs;
@@ -94,7 +94,7 @@ export class GroupSender {
   }
 
   /** Reads answers that have arrived, and ends the wait for those that are overdue. */
-  look(): Promise<void> {
+  poll(): Promise<void> {
     return new Promise((resolve) => {
       const end = (): void => {
         this.signal.removeEventListener('abort', end);
@@ -113,8 +113,8 @@ export class GroupSender {
    */
   async settled(): Promise<boolean> {
     while (!this.isUnclear && !this.signal.aborted && this.packets.some(isOpen)) {
-      await pause(LOOK_EVERY_MS, this.signal);
-      await this.look();
+      await pause(POLL_INTERVAL_MS, this.signal);
+      await this.poll();
     }
     this.settle();
     this.clock.stop();

@@ -5,7 +5,7 @@ import { rtOf } from '../hops/target-answers.ts';
 import { MAX_GROUPS, type SpacedGroups } from '../options/spaced-results.ts';
 import type { Trace } from '../probing/trace-state.ts';
 import { countsAtTarget, isDoubtful } from '../hops/doubt.ts';
-import { GroupSender, type Asked, type SpacedFlows } from './group-sender.ts';
+import { GroupSender, type RepeatedPacket, type SpacedFlows } from './group-sender.ts';
 import { areLost, isClean, isLimited, isProved } from './groups.ts';
 
 /** Number of groups after which no more are sent if all that are no longer awaited were answered completely. */
@@ -61,7 +61,7 @@ export async function sendSpaced(
     // target.
     await pause(sender.nextSize() === 1 ? SYN_EVERY_MS : EVERY_MS, signal);
     if (signal.aborted || abandoned?.aborted === true || remainingMs() < awaitMs) break;
-    await sender.look();
+    await sender.poll();
     if (isEnough()) break;
     sender.send();
   }
@@ -84,6 +84,6 @@ function pairsOf<T>(all: readonly T[]): T[][] {
 }
 
 /** The answer of a UDP service does not reveal which datagram it answers. */
-function hasNoNumbers({ protocol }: SpacedFlows, { answer }: Asked): boolean {
+function hasNoNumbers({ protocol }: SpacedFlows, { answer }: RepeatedPacket): boolean {
   return protocol === 'udp' && answer?.error === null;
 }

@@ -6,7 +6,7 @@ import { traceFlow, type FlowOptions, type TraceFlow } from '../probing/flow.ts'
 import type { ProbeLoopFlow } from '../probing/plan.ts';
 import type { Trace } from '../probing/trace-state.ts';
 import { isLossy, rtOf } from '../hops/target-answers.ts';
-import { flowsByWay } from './flows-by-way.ts';
+import { flowsByPath } from './flows-by-path.ts';
 import { attemptsOver } from './attempts.ts';
 import { MAX_WAIT_MS, prove, type Pairs, type Try } from './black-hole.ts';
 import { FIRST_BYTES } from './path-mtu.ts';
@@ -56,7 +56,7 @@ export async function sendFullSize(
 ): Promise<FullSize | null> {
   let maxPackets = options.maxPackets;
   let known: FullSize | null = null;
-  for (const flow of flowsByWay(trace)) {
+  for (const flow of flowsByPath(trace)) {
     if (known !== null && maxPackets < MOST_OF_FLOW) break;
     const onSent = (): void => void (maxPackets -= 1);
     const found = await sendInFlow(trace, flows[flow]!, { ...options, maxPackets }, bounds, onSent);

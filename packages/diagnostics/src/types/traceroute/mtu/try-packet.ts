@@ -3,7 +3,7 @@ import { onceCaughtUp, probeClock } from '../../../sockets/clock/probe-clock.ts'
 import type { PacketHeader, PacketSocket, ReceivedPacket } from '../../../sockets/packet-socket.ts';
 
 /** Polling interval: the time to wait changes when the round-trip time becomes known. */
-const LOOK_EVERY_MS = 25;
+const POLL_INTERVAL_MS = 25;
 /** Smallest MTU of a link (RFC 791). */
 const LEAST_MTU = 68;
 /** TTL of the packets of `tryPacket`. */
@@ -107,7 +107,7 @@ export function tryPacket(
     };
     // On a busy machine the answer may have arrived, and be unread.
     const believeSilence = onceCaughtUp(clock, socket.caughtUp);
-    const timer = setInterval(() => clock.now() - awaitedMs >= waitMs() && believeSilence(giveUp), LOOK_EVERY_MS);
+    const timer = setInterval(() => clock.now() - awaitedMs >= waitMs() && believeSilence(giveUp), POLL_INTERVAL_MS);
     const settle = (answer: Answer): void => resolve(end(answer));
     const fail = (error: unknown): void => reject(end(error));
     // The listener stays until the socket is closed, for an answer that comes late.

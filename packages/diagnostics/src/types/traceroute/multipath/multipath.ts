@@ -53,7 +53,7 @@ function nodeOf(
   return {
     hop: ttl,
     kind: address === null ? 'silent' : isEnd(seen) || isRefusing ? end : 'router',
-    ip: address === null ? null : format.shown(address),
+    ip: address === null ? null : format.publicIp(address),
     private: address !== null && format.isPrivate(address),
     balances,
     reaches: reaching.has(key),

@@ -6,11 +6,11 @@ import { lostFailure } from '../../../sockets/provide-packets.ts';
 import type { ReceivedPacket } from '../../../sockets/packet-socket.ts';
 import { isTooLate, takeAnswer } from '../probing/answer-kind.ts';
 import { viewFlows } from '../probing/flow-view.ts';
-import { BURST, BURST_EVERY_MS, STALL_MS, WINDOW } from '../probing/plan.ts';
+import { BURST, BURST_EVERY_MS, SILENT_AFTER_MS, WINDOW } from '../probing/plan.ts';
 import { answered, type Trace } from '../probing/trace-state.ts';
 import { doubtAwaited, giveUp, leaveOutAwaited, type TracePacket } from '../probing/trace.ts';
 import { MAX_WAIT_MS, silenceRestMs } from '../probing/waits.ts';
-import { awaitedIn, sendAsk, silentIn, silentInMs, underWay, type SearchPlan } from './under-way.ts';
+import { awaitedIn, sendAsk, silentIn, silentInMs, countInFlight, type SearchPlan } from './in-flight.ts';
 import { asksOf, isTargetDue, isTargetSilent, pathAsks } from './wanted/wanted.ts';
 import type { Ask } from './survey.ts';
 
@@ -92,11 +92,11 @@ class Search {
     this.trace.stalledMs = (this.trace.stalledMs ?? 0) + this.clock.stalledMs();
     leaveOutAwaited(this.trace.packets);
     this.trace.isIncomplete = !isCut && pathAsks(this.trace, this.plan).length > 0;
-    this.look();
+    this.poll();
     this.resolve();
   }
 
-  private look(): void {
+  private poll(): void {
     this.trace.views = viewFlows(this.trace.packets, this.plan.flows.length, this.plan, new Set());
   }
 
@@ -104,7 +104,7 @@ class Search {
     const now = this.clock.now();
     if (now - this.shownMs < SHOW_EVERY_MS) return;
     this.shownMs = now;
-    this.look();
+    this.poll();
     this.onChange(this.trace);
   }
 
@@ -147,7 +147,7 @@ class Search {
         this.isOpening = false;
         for (const flow of opened) this.listen(flows.push(flow) - 1);
         // The published state needs a view of each flow that has packets.
-        this.look();
+        this.poll();
         if (opened.length < missing) this.finish(true);
         this.step(false);
       },
@@ -159,7 +159,7 @@ class Search {
     if (this.isOpening) return;
     const { packets } = this.trace;
     const onSent = ({ answer }: TracePacket): void => (answer === null || this.isOver ? undefined : this.noteChange());
-    for (let left = BURST; left > 0 && underWay(packets, this.clock.now()) < WINDOW; left -= 1) {
+    for (let left = BURST; left > 0 && countInFlight(packets, this.clock.now()) < WINDOW; left -= 1) {
       if (packets.length >= this.plan.maxPackets) this.asks = [];
       const ask = this.asks.shift();
       if (ask === undefined) return;
@@ -192,6 +192,8 @@ class Search {
     const now = this.clock.now();
     const silentIn = awaited.map((packet) => silentInMs(packet, this.trace.packets, now));
     if (this.asks.length === 0) return Math.min(...silentIn);
-    return underWay(this.trace.packets, this.clock.now()) < WINDOW ? BURST_EVERY_MS : Math.min(STALL_MS, ...silentIn);
+    return countInFlight(this.trace.packets, this.clock.now()) < WINDOW
+      ? BURST_EVERY_MS
+      : Math.min(SILENT_AFTER_MS, ...silentIn);
   }
 }

@@ -74,7 +74,7 @@ class Surveyor {
   survey(): Survey {
     const { slots, flows, probe, vertices, fresh, quiet } = this;
     const last = Math.max(0, ...[...slots.values()].flatMap((own) => [...own.keys()]));
-    for (let ttl = 1; ttl <= last; ttl += 1) this.lookAt(ttl);
+    for (let ttl = 1; ttl <= last; ttl += 1) this.surveyHop(ttl);
     return {
       slots,
       flows,
@@ -101,7 +101,7 @@ class Surveyor {
     if (vertex.kind === 'end') this.endAt[flow] = Math.min(this.endAt[flow]!, ttl);
   }
 
-  private lookAt(ttl: number): void {
+  private surveyHop(ttl: number): void {
     const asked = [...this.slots].flatMap(([flow, own]) => {
       const slot = own.get(ttl);
       if (slot === undefined || isAwaited(slot) || isSilentBeyond(slot, this.refusals)) return [];

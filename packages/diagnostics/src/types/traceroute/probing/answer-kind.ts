@@ -5,7 +5,7 @@ import type { FlowAnswer, TraceFlow } from './flow.ts';
 import type { TraceAnswer, TracePacket } from './trace.ts';
 import { MAX_WAIT_MS } from './waits.ts';
 
-export interface Asked {
+export interface TraceDestination {
   readonly protocol: PacketProtocol;
   readonly destination: string;
 }
@@ -20,7 +20,7 @@ export function takeAnswer(
   packet: TracePacket,
   { error, reply }: FlowAnswer,
   { from, receivedMs, clock, hopLimit }: ReceivedPacket,
-  plan: Asked & { readonly flows: readonly { readonly flow: TraceFlow }[] },
+  plan: TraceDestination & { readonly flows: readonly { readonly flow: TraceFlow }[] },
   packets: readonly TracePacket[],
 ): boolean {
   if (packet.answer !== null) {
@@ -52,7 +52,7 @@ export function isTooLate(packet: TracePacket, { receivedMs }: ReceivedPacket): 
 function kindOf(
   error: IcmpError | null,
   from: string,
-  { protocol, destination }: Asked,
+  { protocol, destination }: TraceDestination,
   packets: readonly TracePacket[],
 ): TraceAnswer['kind'] {
   if (error === null || (from === destination && error.kind !== 'time-exceeded')) return 'target';

@@ -26,11 +26,11 @@ export interface ProbeLoopPlan {
   readonly caughtUp?: (() => Promise<unknown>) | undefined;
 }
 
-/** Limit of packets in flight; one that is in flight for longer than `STALL_MS` makes room for another. */
+/** Limit of packets in flight; one that is in flight for longer than `SILENT_AFTER_MS` makes room for another. */
 export const WINDOW = 16;
 /** Limit of packets sent back to back: a longer burst may meet the routers’ ICMP limits. */
 export const BURST = 8;
 /** Time between two bursts. */
 export const BURST_EVERY_MS = 1;
 /** Silence after which the target is probed with the full TTL, and each further hop once. */
-export const STALL_MS = 500;
+export const SILENT_AFTER_MS = 500;

@@ -6,7 +6,7 @@ import { interrupted, lostFailure, STOOD_STILL } from '../../../sockets/provide-
 import type { ReceivedPacket } from '../../../sockets/packet-socket.ts';
 import { takeAnswer } from './answer-kind.ts';
 import { awaitedOf, viewFlows, type FlowView, type Wanted } from './flow-view.ts';
-import { BURST, STALL_MS, WINDOW, type ProbeLoopPlan } from './plan.ts';
+import { BURST, SILENT_AFTER_MS, WINDOW, type ProbeLoopPlan } from './plan.ts';
 import {
   answered,
   nextOf,
@@ -14,7 +14,7 @@ import {
   questionAt,
   restMs,
   silentOf,
-  underWay,
+  inFlight,
   type LoopState,
   type Trace,
 } from './trace-state.ts';
@@ -62,7 +62,7 @@ class ProbeLoop {
     this.resolve = resolve;
     const { window = WINDOW, maxPackets } = plan;
     this.state = { stalled: new Set(), progressMs: this.clock.now(), window, maxPackets };
-    this.trace = { packets: this.packets, views: this.look(), failure: null, isCut: false };
+    this.trace = { packets: this.packets, views: this.currentViews(), failure: null, isCut: false };
     this.endsAtMs = performance.now() + plan.budgetMs;
   }
 
@@ -78,7 +78,7 @@ class ProbeLoop {
 
   private readonly abort = (): void => this.finish(true);
 
-  private look(): readonly FlowView[] {
+  private currentViews(): readonly FlowView[] {
     return viewFlows(this.packets, this.plan.flows.length, this.plan, this.state.stalled);
   }
 
@@ -95,7 +95,7 @@ class ProbeLoop {
     }
     if (this.trace.failure !== null) leaveOutAwaited(this.packets);
     if (isCut || this.plan.endsInSilence !== true) this.packets.filter(isAwaited).forEach(giveUp);
-    this.trace.views = this.look();
+    this.trace.views = this.currentViews();
     this.resolve(this.trace);
   }
 
@@ -112,7 +112,7 @@ class ProbeLoop {
     const { packets, trace, clock } = this;
     // Further answers may be waiting to be read: only a timer, which reads first, declares a packet silent.
     if (isDue && silentOf(trace, clock.now()).length > 0) this.believeSilence(() => this.giveUpSilent());
-    trace.views = this.look();
+    trace.views = this.currentViews();
     if (isDue || awaitedOf(packets, trace.views).length === 0) this.noteStall();
     if (this.plan.endsInSilence === true && this.state.stalled.size > 0) return this.finish(false);
     const wanted = this.sendBurst();
@@ -137,10 +137,10 @@ class ProbeLoop {
   private sendBurst(): Wanted | null {
     let burst = 0;
     let wanted = this.next();
-    while (wanted !== null && burst < BURST && underWay(this.trace, this.clock.now()).length < this.state.window) {
+    while (wanted !== null && burst < BURST && inFlight(this.trace, this.clock.now()).length < this.state.window) {
       this.send(wanted);
       burst += 1;
-      this.trace.views = this.look();
+      this.trace.views = this.currentViews();
       wanted = this.next();
     }
     return wanted;
@@ -191,8 +191,8 @@ class ProbeLoop {
   private noteStall(): void {
     if (this.next() !== null) return;
     const isIdle = awaitedOf(this.packets, this.trace.views).length === 0;
-    if (!isIdle && this.clock.now() - this.state.progressMs < STALL_MS) return;
+    if (!isIdle && this.clock.now() - this.state.progressMs < SILENT_AFTER_MS) return;
     for (const flow of openFlows(this.trace, this.state.stalled)) this.state.stalled.add(flow);
-    this.trace.views = this.look();
+    this.trace.views = this.currentViews();
   }
 }

@@ -4,7 +4,7 @@ import { FULL_TTL } from '../result-fields.ts';
 import { LENGTHS, type FlowAnswer } from './flow.ts';
 import { awaitedOf, nextPacket, type FlowView, type Wanted } from './flow-view.ts';
 import { isFull, type TracePacket } from './trace.ts';
-import { BURST_EVERY_MS, STALL_MS } from './plan.ts';
+import { BURST_EVERY_MS, SILENT_AFTER_MS } from './plan.ts';
 import { waitMs } from './waits.ts';
 
 export interface Trace {
@@ -80,9 +80,9 @@ export function silentOf({ packets, views }: Trace, nowMs: number): readonly Tra
   return awaitedOf(packets, views).filter((packet) => nowMs - packet.awaitedMs >= waitMs(packet, packets, views));
 }
 
-/** Packets in flight for less than `STALL_MS`. */
-export function underWay({ packets, views }: Trace, nowMs: number): readonly TracePacket[] {
-  return awaitedOf(packets, views).filter(({ awaitedMs }) => nowMs - awaitedMs < STALL_MS);
+/** Packets in flight for less than `SILENT_AFTER_MS`. */
+export function inFlight({ packets, views }: Trace, nowMs: number): readonly TracePacket[] {
+  return awaitedOf(packets, views).filter(({ awaitedMs }) => nowMs - awaitedMs < SILENT_AFTER_MS);
 }
 
 /** Flows without an end that have not stalled. */
@@ -99,7 +99,7 @@ export function questionAt(trace: Trace, stalled: ReadonlySet<number>, maxPacket
 /** State of the probe loop that the trace itself does not have. */
 export interface LoopState {
   /**
-   * Flows that once had no end when the loop had made no progress for `STALL_MS` and had nothing else to send; only
+   * Flows that once had no end when the loop had made no progress for `SILENT_AFTER_MS` and had nothing else to send; only
    * these get full-TTL packets. Never removed.
    */
   readonly stalled: Set<number>;
@@ -116,11 +116,11 @@ export function restMs(
   { stalled, progressMs, window, maxPackets }: LoopState,
   nowMs: number,
 ): number {
-  const outFor = underWay(trace, nowMs).map(({ awaitedMs }) => awaitedMs + STALL_MS - nowMs);
+  const outFor = inFlight(trace, nowMs).map(({ awaitedMs }) => awaitedMs + SILENT_AFTER_MS - nowMs);
   if (wanted !== null) return outFor.length < window ? BURST_EVERY_MS : Math.min(...outFor);
   const { packets, views } = trace;
   const silentIn = awaitedOf(packets, views).map((packet) => packet.awaitedMs + waitMs(packet, packets, views) - nowMs);
-  const stallIn = openFlows(trace, stalled).length > 0 ? [progressMs + STALL_MS - nowMs] : [];
+  const stallIn = openFlows(trace, stalled).length > 0 ? [progressMs + SILENT_AFTER_MS - nowMs] : [];
   return Math.min(...silentIn, questionAt(trace, stalled, maxPackets) - nowMs, ...stallIn);
 }
 

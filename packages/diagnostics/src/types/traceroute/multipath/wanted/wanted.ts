@@ -1,7 +1,7 @@
 import { FULL_QUERIES, type Trace } from '../../probing/trace-state.ts';
 import { isAwaited, type TracePacket } from '../../probing/trace.ts';
 import { fullTtlMs } from '../../probing/waits.ts';
-import type { SearchPlan } from '../under-way.ts';
+import type { SearchPlan } from '../in-flight.ts';
 import type { Ask } from '../survey.ts';
 import { nextAsks } from './next-asks.ts';
 import { scoutAsks } from './scouts.ts';

@@ -4,7 +4,7 @@ import type { Failure } from '@vantage/contract';
 
 import { icmpFailure, isOfProbe } from '../../../../sockets/icmp/icmp-failure.ts';
 import { isExplained, type Unsent } from '../../../../sockets/unsent.ts';
-import type { Asked } from '../answer-kind.ts';
+import type { TraceDestination } from '../answer-kind.ts';
 import type { Trace } from '../trace-state.ts';
 import { isFull, type TracePacket } from '../trace.ts';
 
@@ -16,7 +16,7 @@ const ENOUGH = 3;
  * may be lost on its link, too. If no answer came after them, the trace ends as an error of the probe, unless enough
  * others show that the target is silent.
  */
-export function noteUnsent(trace: Trace, asked: Asked): void {
+export function noteUnsent(trace: Trace, asked: TraceDestination): void {
   let silent: TracePacket[] = [];
   let unsent: Unsent[] = [];
   const leaveOut = (): void => {
@@ -51,7 +51,7 @@ export function hasSentNothing(trace: Trace): trace is Trace & { readonly failur
 }
 
 /** Why a packet did not leave the probe: its kernel refused it, or its next hop does not answer. Null if it did. */
-function whyUnsent({ answer, unsent }: TracePacket, { destination, protocol }: Asked): Failure | null {
+function whyUnsent({ answer, unsent }: TracePacket, { destination, protocol }: TraceDestination): Failure | null {
   if (unsent !== undefined) return unsent;
   if (!answer?.error || !isOfProbe({ ...answer, error: answer.error })) return null;
   const failure = icmpFailure(

@@ -105,11 +105,11 @@ class Rounds {
     this.trace.isLate = this.due.next !== undefined && this.clock.hasStalled();
     this.trace.stalledMs = (this.trace.stalledMs ?? 0) + this.clock.stalledMs();
     leaveOutAwaited(this.trace.packets);
-    this.look();
+    this.updateView();
     this.resolve();
   }
 
-  private look(): void {
+  private updateView(): void {
     this.trace.views = [viewRounds(this.trace.packets, this.plan)];
   }
 
@@ -145,7 +145,7 @@ class Rounds {
   private giveUpSilent(): void {
     if (this.isOver) return;
     this.silent().forEach(giveUp);
-    this.look();
+    this.updateView();
     this.onChange(this.trace);
   }
 
@@ -193,7 +193,7 @@ class Rounds {
     const packet = match === undefined ? undefined : answeredOf(trace.packets, match);
     if (match === undefined || packet === undefined || isTooLate(packet, received)) return;
     if (!takeAnswer(packet, match, received, plan, trace.packets)) return;
-    this.look();
+    this.updateView();
     this.onChange(trace);
   }
 }
