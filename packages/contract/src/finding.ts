@@ -112,7 +112,7 @@ export const findingCodes = {
   hop_changed: 'A hop answered from another address from one round of a trace on: another router, or the same one.',
   way_back_differs: 'Replies seem to come back over more or fewer hops than the packets take.',
   // Probes excluded from the verdict.
-  target_refused: 'The policy of these probes refuses the target.',
+  target_refused: 'The policy of these probes refuses the target, or the server of a dns check.',
   packets_unfit: 'Packets with the requested TTL or size did not reach the target, so it was not measured.',
   probes_incapable: 'These probes lack a capability of the check.',
   probes_older: 'Agents of an earlier release measured without an option that others measured with.',

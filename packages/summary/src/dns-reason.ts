@@ -68,9 +68,17 @@ function zoneText(zone: string | null): string {
  * The reason if a dns check did not find a server to ask; undefined for a fault of the probe, and for other types,
  * whose results have no record type.
  */
-function unfound({ recordType, trace, error }: Dns): string | undefined {
+function unfound(result: Dns): string | undefined {
+  const { recordType, trace, error } = result;
+  if (error?.code === 'target_refused_by_policy') return `the policy of the probe refuses ${refusedPart(result)}`;
   if (recordType === undefined || error?.source === 'probe') return undefined;
   return trace === undefined
     ? 'the address of the resolver could not be found'
     : 'no address of a name server of the zone could be found';
+}
+
+/** What a policy refused after names were resolved: a dns check resolves those of servers only, never its target. */
+export function refusedPart({ recordType, trace, error }: Dns): string {
+  if (recordType === undefined || error?.phase !== 'resolve') return 'the target';
+  return trace === undefined ? 'the resolver' : 'a name server of the zone';
 }

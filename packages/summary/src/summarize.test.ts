@@ -1224,6 +1224,21 @@ describe('probes that do not count', () => {
 
     expect(textOf(summary, 'target_refused')).toContain('Says the agent: target_refused_by_policy');
   });
+
+  it.each([
+    ['the resolver of a dns check', {}, 'the resolver'],
+    ['a name server of a trace', { trace: [] }, 'a name server of the zone'],
+  ])('do not say that the target is refused for %s', (_case, fields, refused) => {
+    const { error, ...common } = broken('target_refused_by_policy');
+    const refusal = { ...error!, phase: 'resolve', message: 'The resolver is refused: it is private.' } as const;
+    const result = { ...common, recordType: 'A', queryName: 'a.example.', ...fields, error: refusal };
+    const one = summaryOf('dns', { 'ber-1': result });
+    const both = summaryOf('dns', { 'ber-1': result, 'fra-1': result });
+
+    expect(one.headline).toContain(`: the policy of the probe refuses ${refused}.`);
+    expect(both.headline).toContain(`: the policies of the probes refuse ${refused}.`);
+    expect(textOf(one, 'target_refused')).toBe(`The policy of ber-1 refuses ${refused}: it is private.`);
+  });
 });
 
 describe('a screenshot', () => {

@@ -1,5 +1,6 @@
 import { failureCodes, type FailureCode, type FindingCode } from '@vantage/contract';
 
+import { refusedPart } from './dns-reason.ts';
 import { buildFinding, type FindingDraft } from './finding.ts';
 import { answersOrdinary } from './unanswered-pings.ts';
 import { reasonOf } from './reasons.ts';
@@ -45,14 +46,18 @@ function whyOf(code: string, probeResults: readonly ProbeResult[]): string {
   if (code === 'probes_offline') return `Offline: ${naming(probeResults)}`;
   if (code !== 'target_refused') return `Not measured: ${tally(probeResults, reasonOf)}`;
   // Only the message names the policy rule.
-  const messages = unique(
-    probeResults.map(({ result }) => safeText(result.error?.message ?? '', 160).replace(/\.$/, '')),
-  );
+  const messages = unique(probeResults.map(({ result }) => safeText(ruleOf(result), 160).replace(/\.$/, '')));
   const rules = listed(
     messages.filter((message) => message !== ''),
     2,
   );
-  return `The policy of ${naming(probeResults)} refuses the target${rules === '' ? '' : `: ${rules}`}`;
+  const refused = listed(unique(probeResults.map(({ result }) => refusedPart(result))));
+  return `The policy of ${naming(probeResults)} refuses ${refused}${rules === '' ? '' : `: ${rules}`}`;
+}
+
+/** The message without the part that the text before it says. */
+function ruleOf({ error }: ProbeResult['result']): string {
+  return (error?.message ?? '').replace(/^The (?:resolver|name server) is refused: /, '');
 }
 
 function codeOf({ result }: ProbeResult): FailureCode {
