@@ -75,6 +75,27 @@ describe('a hostile body', () => {
     ]);
   });
 
+  it.each<[string, string, string]>([
+    ['a field', '"host":"b.example"', '/host'],
+    ['a field, escaped', '"h\\u006fst":"b.example"', '/host'],
+    ['an option', '"options":{"attempts":1,"family":4,"attempts":2}', '/options/attempts'],
+    ['a field after an object', '"options":{"attempts":1},"port":80', '/port'],
+    ['a field of the same value', '"port":443', '/port'],
+    ['a name in a list', '"recordType":[0,["a","b"],{"a":1,"a":2}]', '/recordType/2/a'],
+  ])('with %s given twice is refused: readers differ in which one counts', async (_reason, more, path) => {
+    const { status, json } = await bed.ask('/check', post(JSON.stringify(valid).replace(/\}$/, `,${more}}`)));
+
+    expect(status).toBe(400);
+    expect(json).toMatchObject({ errors: [{ path, message: 'is given more than once' }] });
+  });
+
+  it('may have one name in several objects, and texts that look like JSON', async () => {
+    const text = '{"port":1,"port":2}\\';
+    const body = { ...valid, recordType: [{ host: 'a' }, { host: text }, text], options: { attempts: 1 } };
+
+    expect((await bed.ask('/check', post(body))).status).toBe(202);
+  });
+
   it('never reaches an object’s prototype', async () => {
     await bed.ask('/check', post('{"__proto__":{"polluted":true},"type":"tcp","host":"a.example","port":1}'));
 
@@ -98,6 +119,10 @@ describe('a hostile body', () => {
     ['another charset', 'application/json; charset=utf-16', 415],
     ['a charset that is none', 'application/json; charset=x', 415],
     ['UTF-8 in capitals', 'Application/JSON; Charset="UTF-8"', 202],
+    ['JSON with other parameters', 'application/json; odata.metadata=minimal; profile="https://a.example/"', 202],
+    ['another charset after other parameters', 'application/json; v=1; CHARSET="utf-16"', 415],
+    ['JSON with a parameter without a value', 'application/json; utf-8', 415],
+    ['two types, the second in a parameter', 'application/json; v=1, text/plain', 415],
     ['two types in one', 'application/json, text/plain', 415],
   ])('sent as %s is answered %s → %d', async (_reason, contentType, status) => {
     const headers = contentType === undefined ? {} : { 'Content-Type': contentType };

@@ -3,6 +3,7 @@ import type { Request } from 'express';
 
 import { HttpProblem } from '../problem.ts';
 import { pointer } from './pointer.ts';
+import { repeatedName } from './repeated-name.ts';
 import { invalid } from './validate-request.ts';
 
 export const MAX_BODY_BYTES = 16 * 1024;
@@ -15,7 +16,7 @@ const forbiddenNames: ReadonlySet<string> = new Set(['__proto__', 'constructor',
 
 /**
  * Reads a JSON body: at most `MAX_BODY_BYTES`, UTF-8, `application/json` without a content encoding. Refuses API keys
- * in it, names such as `__proto__`, and deep nesting.
+ * in it, names such as `__proto__`, deep nesting, and a name twice in one object.
  *
  * @throws HttpProblem 400, 413 or 415
  */
@@ -25,6 +26,8 @@ export async function readJson(request: Request): Promise<unknown> {
   const value = parse(text);
   const errors = isHarmless(text) ? [] : hostileParts(value);
   if (errors.length > 0) throw invalid(errors);
+  const repeated = repeatedName(text);
+  if (repeated !== undefined) throw invalid([{ path: pointer(repeated), message: 'is given more than once' }]);
   return value;
 }
 
@@ -41,15 +44,18 @@ function notJson(detail: string): HttpProblem {
   return new HttpProblem('unsupported-media-type', detail);
 }
 
-/** True for JSON. RFC 8259 section 11 defines no parameter, but `charset=utf-8` is common and harmless. */
+/** True for JSON in UTF-8. RFC 8259 section 11 defines no parameter, and one that clients add has no effect. */
 function isJsonType(contentType: string): boolean {
   const [type = '', ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase());
-  return type === 'application/json' && parameters.every((part) => part === '' || isUtf8(part));
+  return type === 'application/json' && parameters.every((part) => part === '' || isHarmlessParameter(part));
 }
 
-function isUtf8(parameter: string): boolean {
-  return ['charset=utf-8', 'charset="utf-8"', 'charset=utf8'].includes(parameter);
+function isHarmlessParameter(parameter: string): boolean {
+  if (parameter.startsWith('charset')) return UTF8_CHARSETS.has(parameter);
+  return /^[!#$%&'*+.^_`|~\w-]+=(?:"[^"]*"|[!#$%&'*+.^_`|~\w-]+)$/.test(parameter);
 }
+
+const UTF8_CHARSETS: ReadonlySet<string> = new Set(['charset=utf-8', 'charset="utf-8"', 'charset=utf8']);
 
 function readBody(request: Request): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return Promise.reject(tooLarge());
