@@ -3,7 +3,7 @@ import type { PathEnd } from '@vantage/contract';
 import { groupBy } from '../probe-result.ts';
 import { answersEchoAlone } from '../partition.ts';
 import { circlesIn } from './flows/circling-flows.ts';
-import { refusalOf } from './refusals.ts';
+import { refusalOf } from './refusals/refusals.ts';
 import { isSilent, targetIndex, type Step, type Trace, type TraceResult } from './trace.ts';
 
 /** The last hop that responded; undefined if none did. */

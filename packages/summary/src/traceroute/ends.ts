@@ -17,7 +17,7 @@ import { brokenPathsOf } from './multipath/broken-paths.ts';
 import { findCirclingFlows } from './flows/circling-flows.ts';
 import { findCutFlows } from './flows/cut-flows.ts';
 import type { MultipathNode } from './multipath/nodes.ts';
-import { findRefusals, type PathRefusal } from './refusals.ts';
+import { findRefusals, type PathRefusal } from './refusals/refusals.ts';
 import { findOtherAddress } from './headers/other-address.ts';
 import { findResets } from './resets.ts';
 import { routersPassed, stops } from './stops.ts';

@@ -73,6 +73,15 @@ describe('routers that refuse packets of one probe', () => {
 
     expect(textsOf(both).map((text) => text.split(' said')[0])).toEqual(['A router', 'The target itself']);
   });
+
+  it('are a load balancer or NAT if they say at the address of the target that a host is unreachable', () => {
+    const both = refusedAt(refusedAt(reached, 5, '!H', '203.0.113.1'), 4, '!H', '203.0.113.254');
+
+    expect(textsOf(both).map((text) => text.split(' said')[0])).toEqual([
+      'A load balancer or NAT at the address of the target',
+      'A router',
+    ]);
+  });
 });
 
 describe('a path on which nothing answers', () => {

@@ -247,6 +247,42 @@ describe('traceroute', () => {
     expect(outcome.hops?.at(-1)).toMatchObject({ ip: TARGET, icmp: { mark: '!X', from: TARGET } });
   });
 
+  it.each(['icmp', 'udp', 'tcp'] as const)(
+    'has not arrived if a load balancer or NAT at the address of the target reaches no host behind it, by %s',
+    async (protocol) => {
+      const { outcome } = await traceOver(
+        (sent) => [sent.ttl < 3 ? expired(sent, router(sent.ttl)) : unreachable(sent, 1, TARGET)],
+        { protocol },
+      );
+
+      expect(outcome).toMatchObject({
+        result: 'failure',
+        error: { code: 'host_unreachable', source: 'target' },
+        reached: false,
+        rt: null,
+        stopReason: 'unreachable',
+      });
+      expect(outcome.hops?.at(-1)).toMatchObject({ ip: TARGET, icmp: { mark: '!H', from: TARGET } });
+    },
+  );
+
+  it('has the round trip of the hosts that answer behind such a load balancer, not of its errors', async () => {
+    let count = 0;
+    const { outcome } = await traceOver(
+      (sent) => [
+        sent.ttl < 3
+          ? expired(sent, router(sent.ttl))
+          : (count += 1) % 3 === 0
+            ? answerOfTarget(sent, 0x12)
+            : { ...unreachable(sent, 1, TARGET), rttMs: 3_000 },
+      ],
+      { protocol: 'tcp' },
+    );
+
+    expect(outcome).toMatchObject({ result: 'success', reached: true, state: 'open' });
+    expect(outcome.rt).toBeLessThan(1_000);
+  });
+
   it.each([
     ['open if any SYN is accepted', [0x12, 0x14], 'open'],
     ['closed if all are reset', [0x14], 'closed'],

@@ -3,7 +3,7 @@ import { groupBy } from '../../probe-result.ts';
 import { countOf, listed, naming, safeText, unique } from '../../words.ts';
 import type { MultipathNode } from '../multipath/nodes.ts';
 import { circleIn } from '../steps/circle-in.ts';
-import { HIDDEN_ROUTER } from '../refusals.ts';
+import { HIDDEN_ROUTER } from '../refusals/refusals.ts';
 import type { Trace, Route } from '../trace.ts';
 
 /**

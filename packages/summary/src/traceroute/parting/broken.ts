@@ -2,7 +2,7 @@ import type { PathEnd } from '@vantage/contract';
 
 import { listed } from '../../words.ts';
 import { endReason, lastAnswer } from '../end-reason.ts';
-import { HIDDEN_ROUTER, refusalOf, type PathRefusal } from '../refusals.ts';
+import { HIDDEN_ROUTER, refusalOf, type PathRefusal } from '../refusals/refusals.ts';
 import { joinedPlaces } from '../steps/places.ts';
 import { withoutEarlierRefuser, stepText, type Trace } from '../trace.ts';
 

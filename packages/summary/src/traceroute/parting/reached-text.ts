@@ -1,5 +1,5 @@
 import { blackHolesOf } from '../mtu/find-mtus.ts';
-import { refusalOf } from '../refusals.ts';
+import { refusalOf } from '../refusals/refusals.ts';
 import type { Trace } from '../trace.ts';
 import { namesOf, protocolsOf } from './names.ts';
 import { refusalsText } from './refusal-text.ts';

@@ -1,5 +1,6 @@
 import { listed, unique } from '../../words.ts';
-import { meaningOf, type PathRefusal } from '../refusals.ts';
+import { meaningOf } from '../refusals/refusal-marks.ts';
+import type { PathRefusal } from '../refusals/refusals.ts';
 
 /** Maximum number of refusals in a sentence. */
 const NAMED = 3;

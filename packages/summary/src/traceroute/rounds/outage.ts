@@ -7,7 +7,8 @@ import { isLateRather } from './late.ts';
 import { mayBeStarved } from './starved.ts';
 import { lastOf, targetHopsOf } from './path-change.ts';
 import { chanceOfMore } from '../../chance.ts';
-import { meaningOf, sentBy, type PathRefusal } from '../refusals.ts';
+import { meaningOf } from '../refusals/refusal-marks.ts';
+import { sentBy, type PathRefusal } from '../refusals/refusals.ts';
 import { placeKey, stepText, targetIndex, type Step, type Trace } from '../trace.ts';
 
 /** The last rounds of a trace, of which the target answered none although it had answered before. */

@@ -1,4 +1,4 @@
-import { isPortUnreachable } from '../../../sockets/icmp/icmp-failure.ts';
+import { isPortUnreachable, isUndelivered } from '../../../sockets/icmp/icmp-failure.ts';
 import type { PacketProtocol, ReceivedPacket } from '../../../sockets/packet-socket.ts';
 import type { IcmpError } from '../../../sockets/wire/icmp.ts';
 import type { FlowAnswer, TraceFlow } from './flow.ts';
@@ -48,15 +48,19 @@ export function isTooLate(packet: TracePacket, { receivedMs }: ReceivedPacket): 
   return true;
 }
 
-/** Every answer of the target itself except time exceeded shows that the packet reached it. */
+/**
+ * An answer of the target itself shows that the packet reached it. Time exceeded and unreachable networks and hosts do
+ * not: a load balancer or NAT at its address sends them about the hosts behind it.
+ */
 function kindOf(
   error: IcmpError | null,
   from: string,
   { protocol, destination }: TraceDestination,
   packets: readonly TracePacket[],
 ): TraceAnswer['kind'] {
-  if (error === null || (from === destination && error.kind !== 'time-exceeded')) return 'target';
+  if (error === null) return 'target';
   if (error.kind === 'time-exceeded') return 'expired';
+  if (from === destination) return isUndelivered(error) ? 'refused' : 'target';
   // A packet that the probe's own firewall refused did not leave it.
   const isOwn = from === error.quoted.source;
   const isArrival = protocol === 'udp' && !isOwn && isPortUnreachable(error) && !isRouter(from, packets);

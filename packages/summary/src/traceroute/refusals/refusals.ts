@@ -1,26 +1,14 @@
-import { buildFinding, type FindingDraft } from '../finding.ts';
-import { byText } from '../probe-result.ts';
-import { isTooLarge } from '../partition.ts';
-import { thresholds } from '../thresholds.ts';
-import { countOf, listed, naming, safeText, unique } from '../words.ts';
+import { buildFinding, type FindingDraft } from '../../finding.ts';
+import { byText } from '../../probe-result.ts';
+import { isTooLarge } from '../../partition.ts';
+import { thresholds } from '../../thresholds.ts';
+import { countOf, listed, naming, safeText, unique } from '../../words.ts';
 import { echoText, endText } from './refused-alone.ts';
-import { joinedPlaces } from './steps/places.ts';
-import { isSilent, placeKey, stepText, targetIndex, type Icmp, type Step, type Trace, type Route } from './trace.ts';
+import { isUndelivered, meaningOf } from './refusal-marks.ts';
+import { joinedPlaces } from '../steps/places.ts';
+import { isSilent, placeKey, stepText, targetIndex, type Icmp, type Step, type Trace, type Route } from '../trace.ts';
 
-/** Annotations of `traceroute` for ICMP errors. */
-const marks: ReadonlyMap<string, string> = new Map([
-  ['!H', 'the host is unreachable'],
-  ['!N', 'the network is unreachable'],
-  ['!P', 'the protocol is unreachable'],
-  ['!X', 'a filter forbids the traffic'],
-  ['!F', 'the packets are too big'],
-  ['!S', 'the source route failed'],
-  // Sent by a router, this means a packet filter: type 3 code 3, over IPv6 type 1 code 4.
-  ['!<3>', 'the port is unreachable'],
-  ['!<4>', 'the port is unreachable'],
-  ['!V', 'the host is forbidden by precedence'],
-  ['!C', 'the precedence is too low'],
-]);
+const FORWARDER = 'A load balancer or NAT at the address of the target';
 
 /** Text for a router whose address is withheld. */
 export const HIDDEN_ROUTER = 'a router with a private address';
@@ -36,6 +24,8 @@ export interface PathRefusal {
   /** Location of the sender, for a sentence. */
   readonly where: string;
   readonly isOfTarget: boolean;
+  /** True for an error at the address of the target by which a load balancer or NAT reports a host behind it. */
+  readonly isForwarders: boolean;
   /** The hop to which the refused packets were sent; undefined for packets with the full TTL. */
   readonly answered: Step | undefined;
 }
@@ -53,11 +43,12 @@ export function sentBy(trace: Trace, { from, mark }: Icmp, answered: Step | unde
   const ip = from === undefined ? answered?.routers[0]?.ip : from;
   const steps = answered === undefined ? trace.steps : [...trace.steps.filter((step) => step !== answered), answered];
   const stands = steps.find(({ routers }) => routers[0]?.ip === ip) ?? (ip === null ? undefined : seenAt(steps, ip));
-  const isOfTarget = ip !== undefined && ip !== null && ip === trace.target;
+  const isAtTarget = ip !== undefined && ip !== null && ip === trace.target;
+  const isForwarders = isAtTarget && isUndelivered(mark);
   const step = ip === undefined || ip === null ? (from === undefined ? answered : undefined) : stands;
   const place = step === answered && step !== undefined ? refuserText(trace.steps, step) : step && stepText(step);
   const where = place ?? (ip ? safeText(ip) : HIDDEN_ROUTER);
-  return { trace, mark, step, ip: ip ?? null, where, isOfTarget, answered };
+  return { trace, mark, step, ip: ip ?? null, where, isOfTarget: isAtTarget && !isForwarders, isForwarders, answered };
 }
 
 /** Names a refusing router: it may refuse packets of any TTL, so its hop is known only if the one before answered. */
@@ -84,13 +75,6 @@ export function findRefusals(
   const ending = final.filter(isEndedByRefusal).flatMap((trace) => refusalOf(trace) ?? []);
   const passing = final.flatMap((trace) => passingRefusals(trace)).filter((refusal) => !isToldElsewhere(refusal));
   return [...told(ending, false), ...told(passing, true)];
-}
-
-/** `the host is unreachable (!H)` */
-export function meaningOf(mark: string): string {
-  // `!F-1400` has the MTU of the next link.
-  const [kind = mark] = mark.split('-');
-  return `${marks.get(kind) ?? 'the packets go no further'} (${safeText(mark, 16)})`;
 }
 
 function isEndedByRefusal({ isReached, probeResult, stopReason }: Trace): boolean {
@@ -164,20 +148,21 @@ function flowsText(own: readonly PathRefusal[]): string {
 }
 
 function told(refusals: readonly PathRefusal[], isPassing: boolean): readonly FindingDraft[] {
-  const keyOf = ({ step, where, mark, isOfTarget }: PathRefusal): string =>
-    `${step === undefined ? where : placeKey(step)} ${mark} ${isOfTarget}`;
+  const keyOf = ({ step, where, mark, isOfTarget, isForwarders }: PathRefusal): string =>
+    `${step === undefined ? where : placeKey(step)} ${mark} ${isOfTarget} ${isForwarders}`;
   const groups = [...Map.groupBy(refusals, keyOf)].map(([key, own]) => {
     const probeResults = [...new Set(own.map(({ trace }) => trace.probeResult))];
     return { key, own, probeResults: probeResults.toSorted((a, b) => byText(a.probe, b.probe)) };
   });
   const sorted = groups.toSorted((a, b) => b.probeResults.length - a.probeResults.length || byText(a.key, b.key));
   return sorted.map(({ own, probeResults }) => {
-    const [{ mark, where, isOfTarget }] = own as [PathRefusal];
+    const [{ mark, where, isOfTarget, isForwarders }] = own as [PathRefusal];
     const ofTarget = own.filter(isBeforeTarget);
     const sum = (count: 'refused' | 'sent'): number => ofTarget.reduce((all, one) => all + one.answered![count], 0);
     const refused = sum('refused');
     const places = joinedPlaces(own.map((one) => one.where));
-    const sender = isOfTarget ? 'The target itself' : places.length === 1 ? 'A router' : 'Routers';
+    const router = places.length === 1 ? 'A router' : 'Routers';
+    const sender = isOfTarget ? 'The target itself' : isForwarders ? FORWARDER : router;
     const some = isPassing && !isOfTarget ? ' some' : '';
     const late = isPassing ? own.flatMap(({ trace }) => lateStart(trace) ?? []) : [];
     const others = late[0] === undefined ? othersText(own) : ` The target answered from ${late[0]} on.`;

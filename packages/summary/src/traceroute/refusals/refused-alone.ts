@@ -1,7 +1,7 @@
-import { answersEchoAlone } from '../partition.ts';
-import { naming } from '../words.ts';
-import { chosenText } from './steps/chosen-packets.ts';
-import type { Trace } from './trace.ts';
+import { answersEchoAlone } from '../../partition.ts';
+import { naming } from '../../words.ts';
+import { chosenText } from '../steps/chosen-packets.ts';
+import type { Trace } from '../trace.ts';
 
 /**
  * Sentence: the target is up, since it answers echo requests of probes whose packets were refused; empty if it answers
