@@ -44,7 +44,7 @@ interface CallOptions {
 export interface Client {
   /**
    * Starts a check; resolves once the service has accepted it, before any result.
-   * @param options.idempotencyKey 1–255 printable characters: repeats of the request get its first response, for a day
+   * @param options.idempotencyKey 1–255 visible ASCII characters; repeats get the first response, for up to a day
    */
   readonly startCheck: (
     request: CheckRequest | PairRequest,
@@ -60,8 +60,8 @@ export interface Client {
   ) => Promise<CheckOf<Name>>;
   /**
    * Starts a check and waits for its completion, over lost connections and restarts of coordinators too. Rejects with
-   * `ProblemError` if the service refuses, with the last failure after a minute without an answer to the wait, and with
-   * the signal's reason. A lost response to the start rejects, because a repetition would start another check.
+   * `ProblemError` if the service refuses, with the last failure after a minute of pauses between failed reads, and
+   * with the signal's reason. A lost response to the start rejects, because a repetition would start another check.
    */
   readonly check: <Request extends CheckRequest | PairRequest>(
     request: Request,

@@ -149,7 +149,7 @@ function canonicalOf(numbers: string): string | undefined {
   return URL.canParse(url) ? new URL(url).hostname : undefined;
 }
 
-/** The same numbers without leading zeros, if there are some and WHATWG URL reads another address; empty otherwise. */
+/** The numbers without leading zeros, if there are some and WHATWG URL reads another address; empty otherwise. */
 function decimalOf(numbers: string): readonly string[] {
   const decimal = numbers.replaceAll(/(?<=^|\.)0+(?=\d)/g, '');
   return decimal !== numbers && isDecimalQuad(decimal) && decimal !== canonicalOf(numbers) ? [decimal] : [];

@@ -1,6 +1,6 @@
 import { ProblemError } from './problem-error.ts';
 
-/** Rejects after this total time of waiting for an unreachable service. */
+/** Sum of the pauses between failed attempts after which the last failure rejects. */
 export const GIVE_UP_AFTER_MS = 60_000;
 const SHORTEST_RETRY_MS = 125;
 const FIRST_RETRY_MS = 250;

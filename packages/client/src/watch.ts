@@ -6,7 +6,7 @@ import { watchStream, type OpenStream, type StreamOptions } from './watch-stream
 export type CheckEvent<Name extends CheckTypeName = CheckTypeName> =
   | {
       readonly type: 'probe';
-      /** Increases with every change of the check. */
+      /** Increases with each change of the check; starts again if the service has lost its last writes. */
       readonly version: number;
       readonly probe: string;
       /** Pending with the fields known so far, or final. */
