@@ -27,7 +27,7 @@ export function lastHost({ result }: ProbeResult): string | undefined {
 }
 
 /**
- * The addresses that the last request asked, IPv4 first: over both families if the check asked for both, and of http
+ * The addresses to which the last request went, IPv4 first: over both families if the check was for both, and of http
  * with those that took no connection. Of NAT64 it is the address behind it.
  */
 export function lastServers(probeResult: ProbeResult): readonly string[] {
@@ -35,17 +35,17 @@ export function lastServers(probeResult: ProbeResult): readonly string[] {
   return serversOf(addresses).toSorted((a, b) => Number(a.includes(':')) - Number(b.includes(':')));
 }
 
-/** The same of all requests, those that were redirected included. */
+/** `lastServers` for all requests, those that were redirected included. */
 export function allServers(probeResult: ProbeResult): readonly string[] {
   return serversOf(requestsOf(probeResult).flatMap(({ addresses }) => addresses));
 }
 
-/** `lastAsked` with ports, such as `203.0.113.1 at port 443`; without them for other types than http. */
+/** `lastServers` with ports, such as `203.0.113.1 at port 443`; without them for other types than http. */
 export function lastEndpoints(probeResult: ProbeResult): readonly string[] {
   return measurementsIn(probeResult).flatMap((measured) => endpointsOf(lastOf(measured)));
 }
 
-/** `everAsked` with ports. */
+/** `allServers` with ports. */
 export function allEndpoints(probeResult: ProbeResult): readonly string[] {
   return requestsOf(probeResult).flatMap(endpointsOf);
 }

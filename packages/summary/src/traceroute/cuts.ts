@@ -86,8 +86,8 @@ function echoAlone(traces: readonly Trace[], severity: 'warning' | 'info'): read
 }
 
 /**
- * Findings: traces end before the target (`endsOnWay`), while it answers the echo requests that accompany them: these
- * take another path, or pass a filter.
+ * Findings: traces end before the target (`endsBeforeTarget`), while it answers the echo requests that accompany them:
+ * these take another path, or pass a filter.
  *
  * @param passed routers on paths that reach the target
  */

@@ -14,7 +14,7 @@ interface CutFlows {
 }
 
 /**
- * Flows that are surely silent (`areSurelySilent`), by the last router on their path, without those of `deadWays`. A
+ * Flows that are surely silent (`areSurelySilent`), by the last router on their path, without those of `deadFlows`. A
  * balancer that appears at no hop (of a bundle of links, or of several hosts behind one address) or a filter by ports
  * may explain them.
  */
