@@ -30,7 +30,7 @@ export interface SuperviseRedisOptions {
   readonly signal: AbortSignal;
 }
 
-/** The bounds of infra/redis/redis.conf, which has their reasons. */
+/** Bounds of memory, requests and logs from infra/redis/redis.conf, which has their reasons. */
 const BOUNDS = [
   '--maxmemory',
   '1gb',

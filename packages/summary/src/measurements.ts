@@ -6,8 +6,8 @@ import type { ProbeResult, SparseResultOf } from './probe-result.ts';
 export type Measurements = Readonly<Record<Family, ProbeResult>>;
 
 /**
- * The measurements of a check over both families, each as of a check over one; undefined if the second one is absent or
- * unfinished.
+ * The measurements of a check over both families, each as of a check over one; undefined unless there are two and both
+ * are finished.
  */
 export function measurementsOf(probeResult: ProbeResult): Measurements | undefined {
   const { otherFamily, ...firstResult } = probeResult.result as SparseResultOf<'ping'>;

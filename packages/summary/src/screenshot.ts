@@ -26,8 +26,8 @@ export function findScreenshot(
 }
 
 /**
- * Failures that a browser decides by what the server sends, and neither time nor path. Not an unknown issuer, because
- * the browser does not trust the certificates of `CA_FILE`.
+ * Failures that follow from what the server sends, not from a time limit or the path. An unknown issuer is not among
+ * them, because the browser does not trust the certificates of `CA_FILE`.
  */
 const refusals: ReadonlySet<FailureCode> = new Set([
   'tls_protocol_unsupported',

@@ -51,7 +51,7 @@ export function isCommand(word: string): boolean {
 
 /**
  * The fault of a first word that is no command. Unless it begins with a hyphen, the text lists all commands, and the
- * one that may be meant, if one is near.
+ * one that may be meant: the nearest one, else a check of the word if it is a URL, a dotted name or an address.
  */
 export function unknownCommand(name: string): string {
   if (name.startsWith('-')) return `unexpected flag "${name}" before the command; expected vantage COMMAND [flags]`;

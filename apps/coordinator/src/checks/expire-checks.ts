@@ -61,8 +61,9 @@ interface Ending {
 }
 
 /**
- * Ends every check whose deadline has passed: missing results become `timeout`, the screenshot is given up, waiting
- * jobs are removed. Every coordinator does so for all checks, without a lease: it is idempotent.
+ * Ends every check whose deadline has passed: missing results become `timeout`, or the failure for which a probe got no
+ * job; the screenshot is given up, waiting jobs are removed. Every coordinator does so for all checks, without a lease:
+ * it is idempotent.
  * A poll does not wait for the endings that it starts: on a slow connection each takes several round trips, and other
  * due checks would end late.
  */

@@ -3,11 +3,7 @@ import type { CheckData, Result } from '../check/use-check.ts';
 
 const REDIRECTS: ReadonlySet<unknown> = new Set([301, 302, 303, 307, 308]);
 
-/**
- * Sentences about what the browser of a screenshot does differently from the check.
- *
- * @param result of the probe that took it
- */
+/** Sentences about what the browser that took a probe's screenshot does differently from its check. */
 export function screenshotNotes(check: CheckData, { statusCode, location }: Result): readonly string[] {
   const { options, withheld = [] } = requestOf(check);
   const { method = 'GET', headers = {} } = (options ?? {}) as { readonly method?: string; readonly headers?: object };

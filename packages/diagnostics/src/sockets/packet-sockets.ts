@@ -26,7 +26,7 @@ export interface PacketPrivilege {
 }
 
 export interface PacketProcess extends PacketSockets {
-  /** Opens and closes a raw ICMP socket of each family. Never throws. For the agent's self-test. */
+  /** Opens and closes a raw ICMP socket of each family. Never rejects. For the agent's self-test. */
   readonly probePrivilege: () => Promise<PacketPrivilege>;
   /** Whether the packet process runs now, and why it last ended if it does not. Starts nothing. */
   readonly status: () => PacketProcessStatus;

@@ -10,11 +10,7 @@ export function ownFolder(): string {
   return dirname(createRequire(import.meta.url).resolve('@vantage/geo/package.json'));
 }
 
-/**
- * The folder of a package that brings data.
- *
- * @throws if the package is not installed
- */
+/* Folders of the packages that bring data. Each function throws if its package is not installed. */
 
 export function cityPackageFolder(): string {
   const require = requireFromGeo();

@@ -17,6 +17,6 @@ export async function findStarted(
   if (typeof probes !== 'string') return undefined;
   const emptyLocations = readEmptyLocations(new Map(typeof empty === 'string' ? [['emptyLocations', empty]] : []));
   const left = emptyLocations === undefined ? {} : { emptyLocations };
-  // Which of them got no job is known to the coordinator that started it.
+  // Probes without a job are counted only in the answer of the coordinator that started the check.
   return { created: true, checkId: id, probes: probes.split(','), withoutJob: 0, ...left };
 }

@@ -7,7 +7,7 @@ import { putScript, removeScript } from './definition-scripts.ts';
 
 export type PutOutcome = 'same' | 'new' | 'changed' | 'file' | 'full';
 
-/** How long the last tick of a removed monitor is kept: longer than webhooks are retried, 83 hours at most. */
+/** How long the last tick of a removed monitor is kept: longer than webhooks are retried, 84 hours at most. */
 const ENDED_KEPT_MS = 7 * 86_400_000;
 
 /**

@@ -87,8 +87,9 @@ return { '', access.state, enrolled, access.suspensions or 0 }`,
 );
 
 /**
- * Writes an invitation, to which it adds `expiresAt`, and removes expired ones. KEYS access, changes, invitations. ARGV
- * probe, channel, digest, invitation (JSON), its lifetime (ms). Returns `expiresAt`, milliseconds since the epoch.
+ * Writes an invitation, to which it adds `expiresAt`, and removes expired ones; a probe without a state becomes
+ * `invited`. KEYS access, changes, invitations. ARGV probe, channel, digest, invitation (JSON), its lifetime (ms).
+ * Returns `expiresAt`, milliseconds since the epoch.
  */
 export const inviteScript = defineScript(
   '',

@@ -95,7 +95,7 @@ function whyNone(
   return `${among(online.length)}${where} that ${online.length === 1 ? 'is online cannot' : 'are online can'} run ${type} checks.`;
 }
 
-/** Maximum number of countries, and of networks, that a refusal names. */
+/** Number of countries, and of networks, that a refusal names; of up to two more it names all. */
 const MOST_NAMED = 8;
 
 /** A sentence with the countries and networks that have an online probe; empty if there are none. */

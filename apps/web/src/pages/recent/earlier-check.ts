@@ -10,7 +10,7 @@ export function requestOfRecent({ request, asked }: RecentCheck): RequestFields 
 
 /**
  * The latest check of the same target, port and record type that was started before this one and can be compared with
- * it; undefined if there is none. The list is in the order in which checks were started or first opened.
+ * it; undefined if there is none. The list is in the order of the start or first opening, newest first.
  */
 export function earlierOf(check: RecentCheck, checks: readonly RecentCheck[]): RecentCheck | undefined {
   if (check.verdict === 'gone') return undefined;

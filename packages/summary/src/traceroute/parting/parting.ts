@@ -100,7 +100,7 @@ function otherTargetText(broken: readonly Broken[], working: readonly Trace[]): 
   return `The failing ${namesOf(broken)} went to another address (${of(broken)}) than the working ${namesOf(working)} (${of(working)}): their paths cannot be compared`;
 }
 
-/** The last router of a path that is also on the path of a working probe, and the next hops of both. */
+/** The last router of a failing path that is also on the path of a working probe, with the next router on the latter. */
 interface Fork {
   readonly trace: Broken;
   readonly at: Step;

@@ -23,7 +23,7 @@ export function lastAlive(trace: Trace, target: number, span: Span, rounds: numb
   return seen.slice(index + 1).some((rtts) => rtts.length === 0) ? undefined : before[index];
 }
 
-/** True if none of the hops before the target answered in rounds in which the target did not, the first one included. */
+/** True if no hop before the target, hop 1 included, answered in the rounds that count for `lastAlive`. */
 export function isNoneAlive(trace: Trace, target: number, span: Span, rounds: number): boolean {
   const { before, seen } = seenBefore(trace, target, span, rounds);
   const isFirst = before[0]?.hop === 1;
