@@ -23,7 +23,7 @@ export interface PipelineReport {
 
 /** Observations of `sendPipelines`. */
 export interface PipelineReports {
-  /** The same time without an attack. */
+  /** The report of an equally long time without an attack. */
   readonly quiet: PipelineReport;
   readonly attacked: readonly PipelineReport[];
   /** CPU time of the coordinator for one answer, milliseconds. */

@@ -81,7 +81,7 @@ export interface SimulatedTarget extends Link, Answering {
   readonly from?: 'elsewhere';
 }
 
-/** Several paths from the previous router to the next place. */
+/** Several paths from the previous router to the next stage. */
 export interface Split {
   /**
    * What the previous router hashes in addition to addresses and protocol: the first four bytes of the transport

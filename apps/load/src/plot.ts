@@ -20,7 +20,7 @@ const WIDTH = 860;
 const HEIGHT = 280;
 const EDGE = { left: 64, right: 16, top: 34, bottom: 44 };
 
-/** Renders a plot as inline SVG. All texts are the program's own. */
+/** Renders a plot as inline SVG. Escapes no texts: all are constants of this program. */
 export function plot({ title, xLabel, yLabel, series, xMarks, level }: PlotOptions): string {
   const all = series.flatMap(({ points }) => points);
   const lastX = largest(

@@ -9,7 +9,7 @@ export const REDIS_PORT = 6_379;
 export const GATEWAY_PORT = 6_443;
 export const DNS_PORT = 53;
 
-/** Public addresses that callers may measure, assigned inside the lab; no packet leaves it. */
+/** Public addresses that clients may measure, assigned inside the lab; no packet leaves it. */
 export const PUBLIC = { ipv4: '45.33.32.10', ipv6: '2606:2800:21f::10' } as const;
 
 /** Public addresses without a host in the lab. */

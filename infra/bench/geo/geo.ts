@@ -8,7 +8,7 @@ import { median, quantile, type Figure } from '../goals.ts';
 const LOADS = 3;
 const TURNS = 5;
 const LOOK_UPS = 200_000;
-/** Number of distinct addresses that are looked up repeatedly, as those of hops and callers are. */
+/** Number of distinct addresses that are looked up repeatedly, as those of hops and clients are. */
 const KNOWN = 500;
 
 const log = { info: () => undefined, warn: () => undefined };

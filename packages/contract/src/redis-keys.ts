@@ -138,7 +138,7 @@ export const redisKeys = {
    * monitor of that name continues the numbering.
    */
   monitorsEnded: '{monitors}:ended',
-  /** Sorted set of the names in it by the time of the removal (ms, Redis clock). */
+  /** Sorted set of the names in `monitorsEnded` by the time of their removal (ms, Redis clock). */
   monitorsEndedAt: '{monitors}:ended-at',
   /** Sorted set of monitor names with unevaluated ticks, by the time at which any coordinator evaluates them. */
   monitorsOpen: '{monitors}:open',

@@ -87,7 +87,7 @@ export const redisUrlKind = {
   },
 } as const;
 
-/** The same for an agent, whose user may not choose a database. */
+/** `redisUrlKind` for an agent, whose user may not choose a database. */
 export const agentRedisUrlKind = {
   name: redisUrlKind.name,
   parse: (text: string): string => {

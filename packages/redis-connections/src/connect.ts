@@ -76,7 +76,7 @@ function openOne(
   slot: number | undefined,
 ): Redis {
   if (address.kind === 'single') {
-    // That of ioredis reads TCP as a stream, which costs more for each reply.
+    // The connector of ioredis reads TCP as a stream, which costs more for each reply.
     return new TurnRedis(address.url, tls === undefined ? { ...options, Connector: nodeConnector() } : options);
   }
   const login = loginOf(address);

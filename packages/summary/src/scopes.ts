@@ -59,7 +59,7 @@ export function findScopes(partition: Partition, probeResults: readonly ProbeRes
 interface Probes {
   readonly down: readonly ProbeResult[];
   readonly counted: readonly ProbeResult[];
-  /** Of the check, those that do not count included. */
+  /** All results of the check, those that do not count included. */
   readonly all: readonly ProbeResult[];
 }
 

@@ -10,7 +10,7 @@ export interface AdminStreams {
 
 /** Result of a command. */
 export interface AdminResult {
-  /** Sentences for people. */
+  /** Messages for people: on standard error, or in the output of `--json`. */
   readonly said: readonly string[];
   readonly warnings: readonly string[];
   /** False if a part failed or nothing was found; the exit code is then 1. */

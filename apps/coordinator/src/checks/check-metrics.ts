@@ -1,6 +1,6 @@
 import type { FinalOutcome } from '@vantage/contract';
 
-/** `refused`: an error because the target is refused by the agent, which is the client's doing and no fault of the probe. */
+/** `refused`: an error because the agent refuses the target, which is the client's doing and no fault of the probe. */
 export type CountedResult = FinalOutcome | 'refused';
 
 /** A final result of an agent that has just been committed. */

@@ -53,7 +53,7 @@ export function announcedUrl(
   };
 }
 
-/** Stores a URL; a default address only if none was set of late. Returns the URLs that others have set. */
+/** Stores a URL; a default address only if none was set within `KEPT_MS`. Returns the URLs that others have set. */
 async function store(redis: Redis, nowMs: number, { url, isSet }: AnnouncedUrl): Promise<readonly string[]> {
   await redis.zremrangebyscore(redisKeys.serviceUrls, '-inf', nowMs - KEPT_MS);
   await redis.zadd(redisKeys.serviceUrls, nowMs, `${isSet ? 'set' : 'default'} ${url}`);

@@ -2,7 +2,7 @@ import type { PacketSocket, PacketSocketOptions, PacketSockets } from '@vantage/
 
 import type { AgentMetrics } from './agent-metrics.ts';
 
-/** The same sockets, whose packets the metrics count. */
+/** Wraps the sockets so that the metrics count their packets. */
 export function countPackets(sockets: PacketSockets, metrics: AgentMetrics): PacketSockets {
   return {
     sourceFor: sockets.sourceFor,

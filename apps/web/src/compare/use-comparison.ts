@@ -52,7 +52,7 @@ async function load(client: Client, ids: readonly [string, string], attempts: At
 async function completed(client: Client, id: string, attempts: Attempts): Promise<CheckData> {
   const { signal } = attempts;
   for (;;) {
-    // After a failure without a wait: while it lasts, the page reports the failure.
+    // After a failure, the read does not wait for the completion: the page would report the failure until its end.
     const read = (hasFailed: boolean): Promise<unknown> =>
       client.results(id, { signal, waitSeconds: hasFailed ? 0 : WAIT_SECONDS });
     const check = (await retried(read, attempts)) as CheckData;

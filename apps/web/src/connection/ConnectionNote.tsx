@@ -6,8 +6,8 @@ import { useSecondsUntil } from '../parts/use-seconds-until.ts';
 import type { ConnectionProblem } from './connection-problem.ts';
 
 /**
- * Explains why the page is not updated, and counts down to the next attempt, if there is one: after a final refusal a
- * load of the page would only lose what it shows.
+ * Explains why the page is not updated, and counts down to the next attempt, if there is one. Offers no reload after a
+ * final refusal: it would only lose what the page shows.
  */
 export function ConnectionNote({ connectionProblem }: { readonly connectionProblem: ConnectionProblem }): JSX.Element {
   const { text, retryAt } = connectionProblem;

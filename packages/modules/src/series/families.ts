@@ -1,6 +1,6 @@
 /**
- * Help texts by name. All are gauges except the summary; those that begin with `probe_` have the texts of
- * blackbox_exporter.
+ * Help texts by name. All are gauges except the summary `vantage_probe_rtt_seconds`; those that begin with `probe_`
+ * have the texts of blackbox_exporter.
  */
 export const families = {
   probe_success: 'Displays whether or not the probe was a success',

@@ -125,7 +125,7 @@ function neighbourhood(ip: string): string {
   return prefixOf(ip, 24, 64);
 }
 
-/** The text itself if it is no address: results of agents may have any. */
+/** The network of an address; the text itself if it is no address, because results of agents may contain any text. */
 function prefixOf(ip: string, ofFour: number, ofSix: number): string {
   const bytes = readAddress(ip);
   return bytes === undefined ? ip : networkText(bytes, bytes.length === 4 ? ofFour : ofSix);

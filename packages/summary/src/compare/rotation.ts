@@ -27,7 +27,7 @@ const rotating: Readonly<Record<string, ValuesOf>> = {
   'certificate fingerprint256': ofHttp(({ tls }) => tls?.chain[0]?.fingerprint256),
 };
 
-/** The same for what one of several servers shows that fails or is configured differently. */
+/** Functions like `rotating`, for what one of several servers shows that fails or is configured differently. */
 const ofOneServer: Readonly<Record<string, ValuesOf>> = {
   // Packets of a ping or trace are answered by the address itself, not by one of the servers behind it.
   outcome: (one) => ('packets' in one.result || 'hops' in one.result ? [] : [outcomeText(one)]),
@@ -66,8 +66,8 @@ export function rotationDoubts(
 }
 
 /**
- * The same for values of one server of several, unless chance does not explain how many measurements have them in each
- * set: then it is a change, whatever a single one had before.
+ * `rotationDoubts` for values of one server of several, unless chance does not explain how many measurements have them
+ * in each set: then it is a change, whatever a single one had before.
  */
 export function serverDoubts(a: readonly ProbeResult[], b: readonly ProbeResult[]): Doubt {
   return doubts(ofOneServer, a, b, 'in the other check', (valuesOf, value) => {

@@ -28,7 +28,10 @@ export function unlessByLoss(
       : one;
 }
 
-/** Share of packets lost in all results with answers; of few packets it is counted high, by one lost and one answered. */
+/**
+ * Share of packets lost in all results with answers, estimated with one lost and one answered packet more: few packets
+ * without loss do not prove that the share is near zero.
+ */
 export function lossRateOf(type: string, probeResults: readonly ProbeResult[]): number {
   const samples = probeResults.flatMap((one) => (one.outcome === 'success' ? (lossOf(type, one) ?? []) : []));
   const [sent, lost] = [

@@ -26,7 +26,7 @@ export interface ProtectedEndpoint {
   readonly port: number;
 }
 
-/** Compiled lists of the agent. */
+/** `OwnAddresses` and the endpoints of Redis, compiled for look-ups. */
 export interface OwnNetwork {
   readonly surroundings: PrefixTable<true>;
   readonly resolvers: PrefixTable<true>;

@@ -125,7 +125,7 @@ async function start(
     const failed = refusals
       .filter((refusal) => refusal.id === id)
       .map(({ probe }) => without(probe, 'internal_error', BROKEN_QUEUE, createdAt));
-    // Those of a check that was started before may have got a job then.
+    // Probes of a check that was started before may have got a job then.
     const withoutJob = isNew ? Object.entries(absent) : [];
     const settled = [...failed, ...withoutJob.map(([probe, [code, why]]) => without(probe, code, why, createdAt))];
     if (settled.length > 0) await writeFinals(redis, id, settled, { retentionMs, deadlines });

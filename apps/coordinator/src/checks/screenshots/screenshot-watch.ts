@@ -66,7 +66,7 @@ export async function stopWatching(redis: Redis, id: string, probe: string): Pro
 }
 
 interface PendingScreenshot {
-  /** Of the check. */
+  /** Id of the check. */
   readonly id: string;
   readonly probe: string;
   readonly deadlineAt: number;

@@ -27,7 +27,7 @@ local function forget(id)
 end
 `;
 
-/** Limit of checks selected for removal per run. */
+/** Limit of checks selected for removal at once. */
 const MAX_VICTIMS = 64;
 
 /**

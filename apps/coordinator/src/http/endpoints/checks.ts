@@ -169,7 +169,7 @@ export function readCheck(options: CheckEndpointsOptions): Endpoint {
     limit: (request, response) =>
       limitRead(request, response, {
         onLikely: () => {
-          // Other methods get 405.
+          // Requests with other methods read nothing: they get 405.
           if (request.method !== 'GET' && request.method !== 'HEAD') return;
           const reading = read(request, response);
           reading.catch(() => undefined);

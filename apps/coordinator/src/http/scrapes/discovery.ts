@@ -96,7 +96,7 @@ function discoverAgents({ access, probes, limit }: TargetDiscoveryOptions): Endp
 function withAccess(limit: Limit, access: ScrapeAccess): Limit {
   return async (request, response) => {
     await limit(request, response);
-    // Other methods get 405.
+    // Requests with other methods need no access: they get 405.
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     const refusal = isRead ? access(request) : undefined;
     if (refusal !== undefined) throw refusal;

@@ -58,7 +58,7 @@ export function probeTarget(options: ProbeEndpointOptions): Endpoint {
     countRefused: options.limit.count,
     limit: async (request, response) => {
       options.limit.refuseKnown(request, response);
-      // Other methods get 405.
+      // Requests with other methods are only counted: they get 405.
       if (request.method !== 'GET' && request.method !== 'HEAD') return options.limit.count(request, response);
       const refusal = options.access(request);
       if (refusal !== undefined) {

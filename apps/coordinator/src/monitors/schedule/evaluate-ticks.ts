@@ -19,7 +19,7 @@ import { reduce } from '../state/reduce.ts';
 import type { ReadStored } from './run-ticks.ts';
 import { startTrace, type TraceDependencies } from './start-trace.ts';
 
-/** Maximum number of monitors whose open ticks one run takes over. */
+/** Maximum number of monitors whose open ticks are claimed at once. */
 const AT_ONCE = 50;
 const READ_MS = 20_000;
 /** Time after the budget of a check for which a coordinator with an invalid definition leaves its tick to others. */

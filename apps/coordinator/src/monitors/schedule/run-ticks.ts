@@ -26,7 +26,7 @@ import {
   type OpenTick,
 } from '../store/tick-records.ts';
 
-/** Ticks claimed per run. */
+/** Maximum number of ticks claimed at once. */
 const AT_ONCE = 50;
 /** Largest random part of the wait for a tick, so that coordinators do not poll at the same moment. */
 const SPREAD_MS = 80;

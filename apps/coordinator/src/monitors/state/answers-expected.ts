@@ -2,7 +2,7 @@ import { isIPv6, SocketAddress } from 'node:net';
 
 import type { Expectation } from '@vantage/contract';
 
-/** Fields of results of dns that are read here. */
+/** Fields of dns results that decide whether the expected answers came. */
 export interface MeasuredAnswers {
   readonly answers?: readonly Answer[];
   /** True if the answer has records that the result has not. */

@@ -4,7 +4,7 @@ import { defineScript, type Script } from '../../redis/scripts.ts';
 import { putScript, removeScript } from './definition-scripts.ts';
 
 /*
- * All keys are in one family. A claim moves the due time forward by a lease only: a coordinator that ends before
+ * All keys share a hash tag. A claim moves the due time forward by a lease only: a coordinator that ends before
  * `confirmScript` has run leaves the claim, with the id of its check, to another one.
  */
 

@@ -14,7 +14,7 @@ import type { SendWebhook } from './send-webhook.ts';
 /** Maximum number of messages that are taken at a time, and of open requests per receiver. */
 const [MOST_TAKEN, MOST_OF_RECEIVER] = [500, 10];
 const STUCK_AFTER_MS = 1_000;
-/** Jobs taken per run. */
+/** Maximum number of jobs that a call of the task takes; it is called again immediately while there are more. */
 const AT_ONCE = 100;
 /** Pause while no more jobs can be taken. */
 const BUSY_MS = 100;

@@ -61,7 +61,7 @@ export function createMasterWatch(first: Redis, connections: () => readonly Redi
   };
 }
 
-/** Confirms every server. */
+/** For tests with a single server, which is always the master. */
 export const soleMaster: MasterWatch = {
   poll: async () => undefined,
   confirm: async () => undefined,

@@ -14,9 +14,8 @@ export interface ProxyLimits extends Readonly<Record<ScreenshotLimit, number>> {
   /** Connections that are open or being made at the same time. */
   readonly connections: number;
   /**
-   * Bytes in both directions over all connections together, without the heads of requests without TLS, and
-   * `WINDOW_BYTES` for each open connection, which its target may have sent already; beyond this number, all
-   * connections end.
+   * Bytes in both directions over all connections, except the heads of requests without TLS. For each open connection,
+   * `WINDOW_BYTES` are added, which its target may have sent already. Beyond this number, all connections end.
    */
   readonly bytes: number;
 }

@@ -13,7 +13,7 @@ export interface ReceivedIcmp {
 }
 
 /**
- * The error as a result shows it; the sender only if a caller may see it.
+ * The error as a result shows it; the sender only if a client may see it.
  *
  * @param protocol of the packets that were sent
  */

@@ -56,7 +56,7 @@ function isPacketwise({ balances, next }: MultipathNode): boolean {
 
 /** Ids of the nodes of one probe in the merged graph. */
 export interface NodeIds {
-  /** Of the probe itself. */
+  /** Id of the node of the probe itself. */
   readonly start: string;
   readonly addressId: (ip: string) => string;
 }

@@ -115,8 +115,8 @@ function stapleFault({ ocsp, mustStaple }: Tls, { finishedAt }: SparseResultOf<'
 const DAY_MS = 86_400_000;
 
 /**
- * Fault of the dates, by the rules of Firefox: a validity of 10 days at most, or of one without
- * `nextUpdate`, and a tolerance of a day. The time is the end of the check, by the clock of the service, if the dates are known; otherwise the
+ * Fault of the dates, by the rules of Firefox: a validity of 10 days at most, or of one without `nextUpdate`, and a
+ * tolerance of a day. Compares with the end of the check by the clock of the service; if a date is not known, the
  * probe decided, whose clock may be wrong.
  */
 function dateFault(

@@ -26,7 +26,7 @@ export interface CheckRecord {
   readonly completedAt: number | null;
   /** The selected probes, in the order of selection. */
   readonly probes: readonly string[];
-  /** Probes of a pending check that got no job; the coordinator that started it may have died before it wrote their results. */
+  /** Probes of a pending check that got no job: its coordinator may have died before it wrote their results. */
   readonly absent: Absent;
   /** Final results as JSON, by probe. */
   readonly finals: ReadonlyMap<string, string>;

@@ -2,7 +2,7 @@ import { defineScript } from '../../../redis/scripts.ts';
 import { IDEMPOTENCY_RECORD_BYTES, RECORD_BYTES, RESULT_BYTES } from '../stored-bytes.ts';
 
 /*
- * Scripts that read and write checks. All keys of one script are in one family, hence in one slot of Redis Cluster;
+ * Scripts that read and write checks. All keys of one script share a hash tag, hence a slot of Redis Cluster;
  * times are those of the clock of Redis.
  */
 

@@ -6,7 +6,7 @@ import { glyphData } from './glyph-data.ts';
 export interface Glyph {
   /** Distance to the next glyph, pixels. */
   readonly advance: number;
-  /** Offset of the first pixel of the first row from the origin and of that row from the baseline, pixels. */
+  /** Offset of the upper left pixel from the pen position on the baseline: to the right and down, pixels. */
   readonly x: number;
   readonly y: number;
   /** Coverage of each pixel from 0 to 15, one hexadecimal digit each. */

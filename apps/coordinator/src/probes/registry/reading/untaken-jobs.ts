@@ -4,9 +4,9 @@ import { LONGEST_CHECK_MS } from '@vantage/contract';
 export interface JobsReading {
   /** Id of the next waiting job; null if there is none. */
   readonly oldest: string | null;
-  /** Identifies the run of the agent. */
+  /** Id of the process of the agent. */
   readonly instance: string;
-  /** Jobs taken by this run; undefined for releases that do not count them. */
+  /** Jobs taken by this process; undefined for releases that do not count them. */
   readonly taken: number | undefined;
   readonly hasFreePlaces: boolean;
 }
@@ -16,7 +16,7 @@ export interface JobsReading {
  * with its next heartbeat.
  */
 const UNTAKEN_FOR_MS = 6_000;
-/** The same for an agent without free slots: longer than any check, by the end of which a slot is free. */
+/** `UNTAKEN_FOR_MS` of an agent without free slots: longer than any check, by the end of which a slot is free. */
 const FULL_FOR_MS = LONGEST_CHECK_MS + 15_000;
 /** How long a probe counts as taking no jobs after the last proof: it may get no job with which to prove its recovery. */
 const HOLDS_FOR_MS = 60_000;

@@ -117,7 +117,7 @@ export function recordTypeName(code: number): string {
   return namesByCode.get(code) ?? `TYPE${code}`;
 }
 
-/** Reads the name of a record type, in any case. Refuses query and meta types (RFC 6895 section 3.1). */
+/** Reads the name of a record type, upper or lower case. Refuses query and meta types (RFC 6895 section 3.1). */
 export function parseRecordType(text: string): ParsedRecordType {
   const name = text.toUpperCase();
   if (refusedNames.has(name)) return refused(name);

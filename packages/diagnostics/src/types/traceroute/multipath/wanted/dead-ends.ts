@@ -13,8 +13,8 @@ const FLOWS = 3;
  */
 const [LOST, ANSWERED] = [6, 6];
 /**
- * The same numbers if the hop behind is not known to be silent, or answered only some packets of a flow: where routers
- * rate-limit their answers, only packets with the full TTL prove something.
+ * `LOST` and `ANSWERED` if the hop behind is not known to be silent, or answered only some packets of a flow: where
+ * routers rate-limit their answers, only packets with the full TTL prove something.
  */
 const [LOST_UNSEEN, ANSWERED_UNSEEN] = [9, 9];
 /**
