@@ -52,7 +52,8 @@ export async function startNginx(backends: readonly string[], folder: string): P
 }
 
 /**
- * nginx configuration of docs/reliability.md without `X-Forwarded-For` and `/agent`. All files that nginx writes are in one folder.
+ * nginx configuration of docs/reliability.md without `X-Forwarded-For` and `/agent`. All files that nginx writes are in
+ * one folder.
  */
 function configuration(backends: readonly string[], port: number): string {
   const servers = backends.map((url) => `server ${new URL(url).host} max_fails=0;`).join(' ');

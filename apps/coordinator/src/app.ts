@@ -79,7 +79,9 @@ export interface AppOptions {
    * queue. If undefined, limits are counted in memory.
    */
   readonly rateLimitRedis: Redis | undefined;
-  /** Longest wait for a count in this store, milliseconds; without a reply, requests are counted in memory for a while. */
+  /**
+   * Longest wait for a count in this store, milliseconds; without a reply, requests are counted in memory for a while.
+   */
   readonly rateLimitReplyMs?: number;
   readonly rateLimits: RateLimits;
   readonly targetLimits: TargetLimits;

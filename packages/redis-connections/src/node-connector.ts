@@ -25,8 +25,8 @@ function openTcp({ host, port }: RedisEndpoint): Socket {
 }
 
 /**
- * Opens a connection to a server, such as a node of a cluster. ioredis listens for the first error of a connection only, and TLS can
- * report another one after a certificate was refused: without a listener it would end the process.
+ * Opens a connection to a server, such as a node of a cluster. ioredis listens for the first error of a connection
+ * only, and TLS can report another one after a certificate was refused: without a listener it would end the process.
  */
 export function connectTo({ host, port }: RedisEndpoint, tls: ConnectionOptions | undefined): NodeStream {
   const stream = tls === undefined ? openTcp({ host, port }) : connectTls({ ...tls, host, port });

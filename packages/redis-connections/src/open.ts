@@ -142,8 +142,9 @@ export function openPatient({ log, closing, resend, keyInUse, ...options }: Pati
 }
 
 /**
- * Tells one connection, or those of a Cluster in turn, to leave a server that is no longer the master, or no longer has the slot: a new connection
- * finds the right one. The backoff starts again at each connection, so it does not bound how often.
+ * Tells one connection, or those of a Cluster in turn, to leave a server that is no longer the master, or no longer has
+ * the slot: a new connection finds the right one. The backoff starts again at each connection, so it does not bound how
+ * often.
  */
 function leaveDemoted(): (error: Error) => boolean {
   let leftAt = -Infinity;

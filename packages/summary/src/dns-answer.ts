@@ -65,8 +65,8 @@ const conclusiveRcodes: ReadonlySet<string> = new Set(['NOERROR', 'SERVFAIL', 'N
 /**
  * True if the result alone proves nothing about the name. Most failures of a resolver prove nothing; exceptions are
  * SERVFAIL, unless the resolver fails for every name (`dns_resolver_failing`), and silence about this name alone
- * (`dns_servers_silent`). In a trace, failures of the servers of a zone are evidence, if their addresses were found and all
- * were asked.
+ * (`dns_servers_silent`). In a trace, failures of the servers of a zone are evidence, if their addresses were found and
+ * all were asked.
  */
 export function isUnanswered(result: Dns): boolean {
   const { error, trace, rcode } = result;

@@ -131,8 +131,8 @@ function evidenceOf(type: string, probeResult: ProbeResult, all: readonly ProbeR
 /**
  * Evidence of a trace that did not reach the target.
  *
- * - If the target answered echo requests: `up` if a rate limit of its answers may explain the silence, else `impaired`, as
- *   if a router refused the packets of the trace.
+ * - If the target answered echo requests: `up` if a rate limit of its answers may explain the silence, else `impaired`,
+ *   as if a router refused the packets of the trace.
  * - Otherwise, without a loop: `silent` if the time limit ended the trace before it sent `fullTtlAsked` packets per
  *   flow with the full TTL, if the target answered another trace of the probe, or if it may rate-limit its answers.
  * - `down` in all other cases.

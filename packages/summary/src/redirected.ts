@@ -15,7 +15,9 @@ export function redirectPlace(result: Http): string {
   return last === undefined ? '' : ` at ${safeText(last.origin, 120)}, to which it redirects`;
 }
 
-/** True for a redirect whose Location is none that an http client can follow, such as that of an app or a mail address. */
+/**
+ * True for a redirect whose Location is none that an http client can follow, such as that of an app or a mail address.
+ */
 export function leadsToNoPage({ location, url }: Http): boolean {
   if (location === null || location === undefined) return false;
   return !/^https?:$/.test(URL.parse(location, url)?.protocol ?? '');

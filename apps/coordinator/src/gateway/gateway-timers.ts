@@ -6,7 +6,7 @@ import type { Connections } from './connections.ts';
 const POLL_INTERVAL_MS = 1_000;
 /**
  * Number of polls in which each connection looks for jobs once, because announcements of jobs may be lost. More than
- * 100 connections take longer, because at most `MOST_POLLS` of them look at a poll.
+ * 100 connections take longer, because at most `MOST_POLLS` of them look for jobs at each poll.
  */
 const POLL_ALL_WITHIN_POLLS = 10;
 const MOST_POLLS = 10;

@@ -87,7 +87,9 @@ export function navigationFailure(thrown: unknown): Failure {
   );
 }
 
-/** The failure with the place to which the page led the browser, if that is another origin than the one that was asked. */
+/**
+ * The failure with the place to which the page led the browser, if that is another origin than the one that was asked.
+ */
 export function placedFailure(failure: Failure, asked: URL, last: URL | undefined): Failure {
   const isElsewhere = last !== undefined && last.host !== '' && last.origin !== asked.origin;
   if (!isElsewhere || failure.code === 'target_refused_by_policy') return failure;

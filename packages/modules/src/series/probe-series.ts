@@ -28,7 +28,10 @@ export interface ScrapeFacts {
   readonly isLiteral: boolean;
   /** Time since the scrape began, for a probe that has not ended. */
   readonly elapsedMs: number;
-  /** Probes whose result says nothing about the target, as the summary counts them: their resolver fails, or their clock is wrong. */
+  /**
+   * Probes whose result says nothing about the target, as the summary counts them: their resolver fails, or their clock
+   * is wrong.
+   */
   readonly notMeasured?: ReadonlySet<string>;
   /** Hashes of the paths by probe, hexadecimal; of a traceroute only. */
   readonly pathHashes?: Readonly<Record<string, string>> | undefined;

@@ -170,7 +170,10 @@ function findTimes(there: Direction, back: Direction): readonly FindingDraft[] {
   return [buildFinding('direction_slower', 'info', results, text)];
 }
 
-/** Sent and lost packets, without those that were answered late, to the hops at which the other probe answered, and with the full TTL. */
+/**
+ * Sent and lost packets, without those that were answered late, to the hops at which the other probe answered, and with
+ * the full TTL.
+ */
 function lossOf({ trace }: Direction): { readonly sent: number; readonly lost: number } {
   const { steps, target, fullTtl } = trace;
   const own = steps

@@ -120,7 +120,9 @@ function weighed(difference: DifferenceDraft, count: number): DifferenceDraft {
   return isBeyondChance(1, count, difference.chance ?? 1) ? certainly(difference) : difference;
 }
 
-/** Subjects whose differences are doubted if the checks measured different addresses of a name, or asked other servers. */
+/**
+ * Subjects whose differences are doubted if the checks measured different addresses of a name, or asked other servers.
+ */
 const ofServer: ReadonlySet<DifferenceSubject> = new Set([
   'outcome',
   'state',

@@ -20,7 +20,10 @@ export interface OwnAddresses {
   readonly others?: readonly string[];
 }
 
-/** A server of the agent's Redis, or the proxy or gateway that it connects to: `host` is an address or a configured name. */
+/**
+ * A server of the agent's Redis, or the proxy or gateway that it connects to: `host` is an address or a configured
+ * name.
+ */
 export interface ProtectedEndpoint {
   readonly host: string;
   readonly port: number;

@@ -99,7 +99,10 @@ export function createCompressedCache(maxBytes = MAX_KEPT_BYTES, make: typeof co
   };
 }
 
-/** Copies bytes into memory of that size: the output of zlib is a part of a block of 16 KiB or more, which stays with it. */
+/**
+ * Copies bytes into memory of that size: the output of zlib is a part of a block of 16 KiB or more, which stays with
+ * it.
+ */
 function copyOf(bytes: Buffer): Buffer {
   const copy = Buffer.allocUnsafeSlow(bytes.length);
   bytes.copy(copy);

@@ -30,7 +30,10 @@ export interface Endpoint {
   readonly limit?: Limit | undefined;
   /** Counts a request with a refused key; `limit` by default. */
   readonly countRefused?: Limit | undefined;
-  /** Time that the answer may take beyond the budget of the store, such as a wait that the client requested, milliseconds. */
+  /**
+   * Time that the answer may take beyond the budget of the store, such as a wait that the client requested,
+   * milliseconds.
+   */
   readonly holdMs?: ((request: Request) => number) | undefined;
   /** A rejection is answered with a problem document. */
   readonly answer: (request: Request, response: Response) => Promise<void> | void;

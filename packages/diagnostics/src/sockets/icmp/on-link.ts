@@ -15,8 +15,8 @@ const LINUX: System = { routes: '/proc/self/net', devices: '/sys/class/net' };
 
 /**
  * True if no router lies between the machine and an address, and both are neighbours on a link. The route with the
- * longest prefix decides, of the kernel's and those that the addresses of interfaces imply. Over IPv6 the latter count only
- * if the former cannot be read: a router may announce a prefix as not on-link (RFC 4861 section 6.3.4). False if a
+ * longest prefix decides, of the kernel's and those that the addresses of interfaces imply. Over IPv6 the latter count
+ * only if the former cannot be read: a router may announce a prefix as not on-link (RFC 4861 section 6.3.4). False if a
  * default route without a router decides: behind it are hosts for which a router answers ARP.
  */
 export function isOnLink(

@@ -49,7 +49,10 @@ export function negotiatedOf(socket: TLSSocket): Negotiated {
   };
 }
 
-/** The result fields of a TLS connection; `null` if the server's own certificate, the first, is absent or cannot be read. */
+/**
+ * The result fields of a TLS connection; `null` if the server's own certificate, the first, is absent or cannot be
+ * read.
+ */
 export function describeTls({ host, anchors, staple, negotiated, flight }: Shaken): TlsFields | null {
   const [leaf] = readable(flight.certificates.slice(0, 1));
   if (leaf === undefined) return null;

@@ -21,8 +21,8 @@ const RESERVE_MS = 300;
 
 /**
  * Sends echo requests to the pinned address. One reply in time makes a success; without any, ICMP errors make a
- * failure. Packets with unusual options that get no reply are followed by ordinary ones. If the kernel refuses a packet or
- * the packet process ends, the check fails with the results so far.
+ * failure. Packets with unusual options that get no reply are followed by ordinary ones. If the kernel refuses a packet
+ * or the packet process ends, the check fails with the results so far.
  */
 export async function runPing(params: ParamsOf<Ping>, context: DiagnosticContext<Ping>): Promise<Outcome<Ping>> {
   const { host, options } = params;

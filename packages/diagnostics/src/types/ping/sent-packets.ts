@@ -91,7 +91,8 @@ export function packetToSend(seq: number, nowMs: number): SentPacket {
 }
 
 /**
- * Why a packet was not sent. The kernel compares the size of a packet only with the MTU of the probe's own link, never with the path.
+ * Why a packet was not sent. The kernel compares the size of a packet only with the MTU of the probe's own link, never
+ * with the path.
  */
 export function whyUnsent(error: unknown, request: Uint8Array): Failure {
   const failure = unsentFailure(error);

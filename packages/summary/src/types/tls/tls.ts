@@ -9,8 +9,8 @@ type Tls = NonNullable<SparseResultOf<'http'>['tls']>;
 type Reason = (tls: Tls, result: SparseResultOf<'http'>) => string | undefined;
 
 /**
- * Findings about TLS connections that were made: an outdated version, weak keys, what Chromium refuses or does not offer, the stapled
- * OCSP response, and requests for a client certificate.
+ * Findings about TLS connections that were made: an outdated version, weak keys, what Chromium refuses or does not
+ * offer, the stapled OCSP response, and requests for a client certificate.
  */
 export function findTls(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
   const of = (reason: Reason): readonly HttpResult[] =>

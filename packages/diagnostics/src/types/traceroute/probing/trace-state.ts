@@ -99,8 +99,8 @@ export function questionAt(trace: Trace, stalled: ReadonlySet<number>, maxPacket
 /** State of the probe loop that the trace itself does not have. */
 export interface LoopState {
   /**
-   * Flows that once had no end when the loop had made no progress for `SILENT_AFTER_MS` and had nothing else to send; only
-   * these get full-TTL packets. Never removed.
+   * Flows that once had no end when the loop had made no progress for `SILENT_AFTER_MS` and had nothing else to send;
+   * only these get full-TTL packets. Never removed.
    */
   readonly stalled: Set<number>;
   /** When a packet was last sent or answered. */

@@ -8,7 +8,10 @@ import type { TraceDestination } from '../answer-kind.ts';
 import type { Trace } from '../trace-state.ts';
 import { isFull, type TracePacket } from '../trace.ts';
 
-/** Packets to the target without an answer, from which on it counts as silent although later ones did not leave the probe. */
+/**
+ * Packets to the target without an answer, from which on it counts as silent although later ones did not leave the
+ * probe.
+ */
 const ENOUGH = 3;
 
 /**

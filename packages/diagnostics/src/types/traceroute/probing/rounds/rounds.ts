@@ -21,7 +21,7 @@ export interface RoundsPlan extends ProbeLoopPlan {
   readonly rounds: number;
   /** Once aborted, no further packets are sent. */
   readonly abandoned?: AbortSignal | undefined;
-  /** Start of the trace (`performance.now()`). Round 2 starts one second later, or when the trace ends if that is later. */
+  /** Start of the trace (`performance.now()`). Round 2 starts a second later, or when the trace ends, if later. */
   readonly startedMs: number;
 }
 
