@@ -11,7 +11,8 @@ export function settingsPage(): string {
 # Settings
 
 Every setting is an environment variable. An app reads all of them at its start; if any is invalid, it lists all errors
-and does not start. An empty variable counts as absent.
+and does not start. An empty variable counts as absent. A variable whose name is close to that of a setting which is not set is
+logged as \`unknown variable\`, without its value.
 
 ## Coordinator
 

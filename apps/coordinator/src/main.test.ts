@@ -63,6 +63,21 @@ describe('a coordinator that cannot use a host or a file', () => {
   });
 });
 
+it('logs variables whose names are close to a setting that is not set, without their values', async () => {
+  // The missing file ends the start.
+  const env = { REDIS_URL: bed.server.url, MODULES_FILE: '/nonexistent', RATE_LIMT_CHECK: 'hidden', HTTP_PROXY: 'x' };
+  const child = spawn(process.execPath, [bundledProgram('coordinator')], {
+    env: programEnv({ ...env, MODULE_FILE: 'x', PORTS: '1' }),
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const lines = (await text(child.stdout)).trim().split('\n');
+
+  expect(lines.map((line) => JSON.parse(line) as object)).toEqual([
+    expect.objectContaining({ variable: 'RATE_LIMT_CHECK', setting: 'RATE_LIMIT_CHECK', msg: 'unknown variable' }),
+  ]);
+  expect(lines.join('')).not.toContain('hidden');
+});
+
 describe('a coordinator that listens', () => {
   const start = (...flags: string[]): ChildProcess =>
     spawn(process.execPath, [...flags, bundledProgram('coordinator')], {

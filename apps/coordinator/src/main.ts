@@ -11,7 +11,7 @@ import { within } from '@vantage/timers';
 import type { Logger } from 'pino';
 
 import { openApp, openCore, type Parts } from './compose.ts';
-import { readConfig, type Config } from './config/config.ts';
+import { mistypedSettings, readConfig, type Config } from './config/config.ts';
 import { isShortOfFiles, openFilesLimit } from './connection-bounds.ts';
 import { unprocessedClient } from './http/limits/axes.ts';
 import { unprocessedAddress } from './http/client-address.ts';
@@ -120,6 +120,7 @@ try {
     serializers: { error: describeError },
     hooks: { streamWrite: withoutSecrets },
   });
+  for (const unknown of mistypedSettings(process.env)) opened.log.warn(unknown, 'unknown variable');
   await run(config, opened);
 } catch (error) {
   process.stderr.write(`${Error.isError(error) ? error.message : String(error)}\n`);

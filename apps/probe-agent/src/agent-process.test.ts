@@ -4,6 +4,7 @@ import { closeSync, constants, mkdtempSync, openSync, rmSync, writeSync } from '
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { enrolmentToken, redisKeys } from '@vantage/contract';
@@ -152,6 +153,21 @@ describe('the program', () => {
       result: 'error',
       error: { code: 'target_refused_by_policy' },
     });
+  });
+
+  it('logs a variable whose name is close to a setting, without its value', async () => {
+    // No name has such a label: without metrics the start ends.
+    const ends = { METRICS_PORT: '0', METRICS_HOST: 'x'.repeat(64) };
+    const child = startMain('mistyped', { ...ends, TARGET_DENNY: 'hidden', HTTP_PROXY: 'http://127.0.0.1:9' });
+    const [line = '', ...more] = (await text(child.stdout!)).trim().split('\n');
+
+    expect(JSON.parse(line)).toMatchObject({
+      msg: 'unknown variable',
+      variable: 'TARGET_DENNY',
+      setting: 'TARGET_DENY',
+    });
+    expect([line, ...more].join('\n')).not.toContain('hidden');
+    expect(more).toHaveLength(1);
   });
 
   it('lists every fault of its configuration and ends with 1', async () => {

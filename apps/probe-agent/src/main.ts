@@ -3,7 +3,7 @@ import { askResolversAgainSoon, SettingsError } from '@vantage/settings';
 import { endWithOutput, exitStatus } from '@vantage/command-line';
 import { pino } from 'pino';
 
-import { readConfig, readMeasuringConfig } from './config/config.ts';
+import { mistypedSettings, readConfig, readMeasuringConfig } from './config/config.ts';
 import { enrol } from './enrolment/enrol.ts';
 import { openRuntime } from './runtime/open-runtime.ts';
 import { runOnce } from './run-once/run-once.ts';
@@ -19,7 +19,7 @@ vantage-agent run --help                   lists check types and flags
 // Before the first lookup: the C library resolves the names of Redis and of gateways with these options.
 askResolversAgainSoon(process.env);
 const [command, ...args] = process.argv.slice(2);
-if (command === undefined) await serve(settingsOrExit(readConfig));
+if (command === undefined) await serve(settingsOrExit(readConfig), mistypedSettings(process.env));
 else if (command === 'run') process.exit(await run());
 else if (command === 'enrol' && !args.includes('--help')) {
   const { stdin: input, stdout: output, stderr: errors } = process;

@@ -1,3 +1,4 @@
+import type { UnknownVariable } from '@vantage/settings';
 import { compactHeap, openLog } from '@vantage/telemetry';
 import type { Logger } from 'pino';
 
@@ -7,9 +8,14 @@ import { openIdentity, type Identity } from './enrolment/identity.ts';
 import { openRuntime } from './runtime/open-runtime.ts';
 import { openTelemetry } from './telemetry/telemetry.ts';
 
-/** Processes jobs until a signal ends the process. */
-export async function serve(config: Config): Promise<void> {
+/**
+ * Processes jobs until a signal ends the process.
+ *
+ * @param unknown variables to warn of
+ */
+export async function serve(config: Config, unknown: readonly UnknownVariable[]): Promise<void> {
   const opened = openLog({ level: config.logLevel, base: {} });
+  for (const one of unknown) opened.log.warn(one, 'unknown variable');
   const identity = await identityOf(config, opened.log).catch((error: unknown) => {
     process.stderr.write(`${Error.isError(error) ? error.message : String(error)}\n`);
     return process.exit(1);

@@ -1,4 +1,17 @@
-import { contact, integer, list, oneOf, readSettings, setting, text, url, type SettingValues } from '@vantage/settings';
+import { nearestWord } from '@vantage/contract';
+import {
+  contact,
+  integer,
+  list,
+  oneOf,
+  readSettings,
+  setting,
+  text,
+  unknownVariables,
+  url,
+  type SettingValues,
+  type UnknownVariable,
+} from '@vantage/settings';
 import { policyKinds, resolverKind } from '@vantage/target-policy';
 import { telemetrySettings } from '@vantage/telemetry';
 
@@ -143,4 +156,11 @@ export type Config = SettingValues<typeof settings>;
 /** @throws SettingsError that lists every invalid setting */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   return readSettings(settings, environment);
+}
+
+/** Variables that are probably mistyped names of settings. */
+export function mistypedSettings(
+  environment: Readonly<Record<string, string | undefined>>,
+): readonly UnknownVariable[] {
+  return unknownVariables(settings, environment, nearestWord);
 }

@@ -1,3 +1,4 @@
+import { nearestWord } from '@vantage/contract';
 import { checkTypeNames } from '@vantage/diagnostics/contract';
 import {
   integer,
@@ -7,9 +8,11 @@ import {
   setting,
   SettingsError,
   text,
+  unknownVariables,
   type VariableKind,
   type Settings,
   type SettingValues,
+  type UnknownVariable,
 } from '@vantage/settings';
 import { telemetrySettings } from '@vantage/telemetry';
 
@@ -104,4 +107,11 @@ function transportOf(values: SettingValues<typeof settings>): Transport {
 /** @throws SettingsError with all faults */
 export function readMeasuringConfig(environment: Readonly<Record<string, string | undefined>>): MeasuringConfig {
   return readSettings(measuringSettings, environment);
+}
+
+/** Variables that are probably mistyped names of settings. */
+export function mistypedSettings(
+  environment: Readonly<Record<string, string | undefined>>,
+): readonly UnknownVariable[] {
+  return unknownVariables(settings, environment, nearestWord);
 }

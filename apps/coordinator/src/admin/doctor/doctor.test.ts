@@ -255,6 +255,14 @@ describe('the doctor, of a deployment in order', () => {
     PATIENT_MS,
   );
 
+  it('warns of a variable whose name is close to a setting', async () => {
+    const report = await doctor({ ...env, TARGET_DENNY: '192.0.2.0/24' });
+
+    expect(faults(report, 'settings')).toEqual([
+      'warning: TARGET_DENNY is no setting; TARGET_DENY was probably meant.',
+    ]);
+  });
+
   it('warns of settings that do not fit each other', async () => {
     const report = await examine({ ...env, RESULTS_MAX_MIB: '900', SCREENSHOTS_MAX_MIB: '100' });
 

@@ -1,14 +1,14 @@
 import { parseArgs } from 'node:util';
 
-import { SettingsError } from '@vantage/settings';
+import { SettingsError, type UnknownVariable } from '@vantage/settings';
 
-import { readConfig, type Config } from '../../config/config.ts';
+import { mistypedSettings, readConfig, type Config } from '../../config/config.ts';
 import { readAdminConfig, type AdminConfig } from '../config.ts';
 import { optionFault } from '../option-faults.ts';
 import type { AdminStreams } from '../output.ts';
 import { checkFiles } from './check-files.ts';
 import { examineDeployment } from './examine-deployment.ts';
-import { count, error, worstOf, type DoctorFinding } from './finding.ts';
+import { count, error, warning, worstOf, type DoctorFinding } from './finding.ts';
 
 /** Exit codes of Nagios plugins, by the worst finding. */
 const EXIT = { ok: 0, warning: 1, error: 2 } as const;
@@ -66,7 +66,12 @@ async function examine(
 ): Promise<readonly DoctorFinding[]> {
   const { config, faults } = readCoordinatorConfig(admin, environment);
   const parts = await Promise.all([examineDeployment(admin, config), config === undefined ? [] : checkFiles(config)]);
-  return [...faults, ...parts.flat()];
+  return [...faults, ...mistypedSettings(environment).map(unknownVariable), ...parts.flat()];
+}
+
+function unknownVariable({ variable, setting }: UnknownVariable): DoctorFinding {
+  const message = `${variable} is no setting; ${setting} was probably meant.`;
+  return warning('settings', message, 'Correct the name, or unset the variable: it has no effect.');
 }
 
 /** Reads the settings of a coordinator in this environment; it would not start if they are invalid. */

@@ -1,0 +1,30 @@
+import type { Settings } from './settings.ts';
+
+/** A variable that no setting has, with the setting that was probably meant. */
+export interface UnknownVariable {
+  readonly variable: string;
+  readonly setting: string;
+}
+
+/** Variables of other programs whose names are close to a setting. */
+const OTHERS: ReadonlySet<string> = new Set(['HTTP_PROXY']);
+
+/**
+ * Finds variables that are mistyped names of settings which are not set. Settings of one word have too many similar
+ * names. Values are left out: they may be secret.
+ *
+ * @param nearest the known word closest to a mistyped one; undefined if none is close
+ */
+export function unknownVariables(
+  settings: Settings,
+  environment: Readonly<Record<string, string | undefined>>,
+  nearest: (written: string, known: readonly string[]) => string | undefined,
+): readonly UnknownVariable[] {
+  const names = Object.values(settings).map(({ env }) => env);
+  const unset = names.filter((name) => name.includes('_') && !environment[name]);
+  return Object.entries(environment).flatMap(([variable, value]) => {
+    if (!value || names.includes(variable) || OTHERS.has(variable) || !/^[A-Z\d_]+$/.test(variable)) return [];
+    const setting = nearest(variable, unset);
+    return setting === undefined ? [] : [{ variable, setting }];
+  });
+}
