@@ -113,7 +113,7 @@ export interface Scenario {
   readonly name: string;
   readonly path: Path;
   readonly target?: SimulatedTarget;
-  /** Paths that replace this one after a number of packets of a probe. */
+  /** Paths that replace `path`, each after a number of packets of a probe. */
   readonly then?: readonly { readonly after: number; readonly path: Path }[];
   readonly families?: readonly Family[];
   readonly checks?: readonly CheckKind[];

@@ -6,7 +6,7 @@ import type { StateChange, Starts } from './service.ts';
 export interface Observed {
   /** All monitors with all their runs: none was changed, and there were no more runs than are kept. */
   readonly monitors: readonly Monitor[];
-  /** All changes of their states. */
+  /** All changes of the states of the monitors. */
   readonly changes: readonly StateChange[];
   readonly starts: Starts;
 }

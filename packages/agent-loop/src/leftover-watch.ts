@@ -3,7 +3,7 @@ import type { RedisLink } from './redis-link.ts';
 
 /** Looks for active jobs that this agent does not know. */
 export interface LeftoverWatch {
-  /** Looks once. Rejects if Redis does not answer. */
+  /** Polls once. Rejects if Redis does not answer. */
   readonly poll: () => Promise<void>;
   readonly start: () => void;
   readonly stop: () => void;

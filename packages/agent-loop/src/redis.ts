@@ -34,7 +34,7 @@ function listenFor(redis: Redis): Set<() => void> {
 }
 
 /**
- * Retries until it succeeds.
+ * Retries an action until it succeeds.
  *
  * @returns false if the agent was stopped meanwhile
  */

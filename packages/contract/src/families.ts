@@ -64,7 +64,7 @@ export function familyErrors(options: Asked, name: string): InputError[] {
 /** The second measurement of a result. */
 export type OtherFamily<R extends TProperties> = {
   readonly family: Family;
-  /** Absent while it runs. */
+  /** Absent while the measurement runs. */
   readonly result?: FinalOutcome;
 } & Partial<Pick<CommonResult, 'rt' | 'resolvedIp' | 'error' | 'stalled'>> &
   Partial<Static<TObject<R>>>;

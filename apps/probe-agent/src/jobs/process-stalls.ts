@@ -8,7 +8,7 @@ const LEAST_SHORT_MS = 100;
 export interface ProcessStalls {
   /** Sum of the stalls of `LEAST_MS` or longer, milliseconds. */
   readonly longStallsMs: number;
-  /** Sum of those of `LEAST_SHORT_MS` or longer since the measurement began, milliseconds. */
+  /** Sum of the stalls of `LEAST_SHORT_MS` or longer since the measurement began, milliseconds. */
   readonly allStallsMs: number;
 }
 

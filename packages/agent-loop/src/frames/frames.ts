@@ -19,7 +19,7 @@ export interface UploadPiece {
 export type Frame =
   | { readonly kind: 'message'; readonly message: unknown; /** Size without compression. */ readonly bytes: number }
   | ({ readonly kind: 'piece' } & UploadPiece)
-  | { readonly kind: 'fault'; readonly reason: string; /** Close code for it. */ readonly code: 1009 | 4400 };
+  | { readonly kind: 'fault'; readonly reason: string; /** Close code. */ readonly code: 1009 | 4400 };
 
 /**
  * Encodes a message as the payload of a frame: as text, or compressed if it has more than

@@ -37,7 +37,7 @@ export interface Session {
   readonly nextSeq: () => number;
   readonly remote: () => { readonly address: string | undefined; readonly port: number | undefined };
   readonly close: () => void;
-  /** Ends it without a close frame, as if the peer were dead. */
+  /** Ends the connection without a close frame, as if the peer were dead. */
   readonly terminate: () => void;
 }
 

@@ -25,7 +25,7 @@ export interface PacketProcessOptions {
 export interface PacketChild {
   readonly pid: number;
   readonly send: (request: Request) => void;
-  /** Kills it: `onLost` gets the reason. */
+  /** Kills the process: `onLost` gets the reason. */
   readonly kill: (reason: string) => void;
   /** Closes the pipe, at which the process ends; kills it if it has not ended within `STOP_TIMEOUT_MS`. */
   readonly stop: () => Promise<void>;

@@ -66,7 +66,7 @@ export interface WaysStep {
   readonly text: string;
   readonly change: 'path' | 'ways' | 'hop';
   readonly move: PathMove;
-  /** Number of these last runs: none shows a lost path, several show a new one. */
+  /** Number of runs after the change: none shows a lost path, several show a new one. */
   readonly later: number;
 }
 

@@ -10,7 +10,7 @@ type Sides = Pick<Comparison, 'a' | 'b'>;
 interface Counts {
   /** Number of probes in both checks. */
   readonly compared: number;
-  /** Number of these probes that measured in both checks. */
+  /** Number of the compared probes that measured in both checks. */
   readonly measured: number;
 }
 

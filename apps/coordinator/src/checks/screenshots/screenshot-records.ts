@@ -38,7 +38,7 @@ export async function keepScreenshot(
   return updateOf(id, await runScript(redis, keepScreenshotScript, keys, values), options);
 }
 
-/** Settles that a check has no screenshot; with `onlyWhile`, only if that probe is still taking it. */
+/** Records that a check has no screenshot; with `onlyWhile`, only if that probe is still taking it. */
 export async function giveUpScreenshot(
   redis: Redis,
   id: string,

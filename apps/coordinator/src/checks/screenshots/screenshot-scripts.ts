@@ -66,7 +66,7 @@ ${completion}`,
 );
 
 /**
- * Settles that there is no screenshot.
+ * Records that there is no screenshot.
  * KEYS check, results, partials. ARGV retention (ms), time of the failure (ms; 0: in time), 1 to return the check, the
  * probe that must be taking it ('' for any), outcome as JSON. Returns like `keepScreenshotScript`; the status is
  * `duplicate` if another probe is taking it.

@@ -37,7 +37,7 @@ export interface ScreenshotsDependencies extends ScreenshotJobsDependencies {
 }
 
 /**
- * The one screenshot of each check: which probe takes it, which one takes over, and how it ends. Settled at most once.
+ * The one screenshot of each check: which probe takes it, which one takes over, and how it ends, which is final.
  */
 export interface CheckScreenshots {
   /** Selects the probe that takes the screenshot of a new check; if no probe can, the screenshot is given up. */

@@ -18,8 +18,8 @@ const RETIRE_MS = LONGEST_CHECK_MS + 15_000;
 const POLL_INTERVAL_MS = 250;
 
 /**
- * Closes the connection of an agent that was replaced, when its jobs have ended and their results are settled, or after
- * `RETIRE_MS`.
+ * Closes the connection of an agent that was replaced, when its jobs have final results and have left the queue, or
+ * after `RETIRE_MS`.
  */
 export async function closeWhenDone({ socket, instance, jobs, running }: RetiredConnection): Promise<void> {
   // The active jobs in the queue include screenshots, which hold no slot, and jobs from earlier connections of the

@@ -16,7 +16,7 @@ export class DueProbes {
   private nextTurn = 0;
   private nextPolled = 0;
 
-  /** The probes that the next refresh looks at, in rotation, to see whether they have returned or got jobs. */
+  /** The probes that the next refresh examines, in rotation, for a return or for new jobs. */
   window(ids: readonly string[]): readonly string[] {
     return windowOf(ids, this.nextPolled, MOST_IN_ROTATION);
   }

@@ -46,7 +46,7 @@ export interface ProbeDirectory {
   readonly noteChanged: (probe: string) => void;
   /** Makes the next refresh read all probes, because announcements may have been lost. */
   readonly noteAllChanged: () => void;
-  /** For this long, these probes count as active, because they may have jobs and results. */
+  /** Makes these probes count as active for a time, because they may have jobs and results. */
   readonly noteActive: (probes: readonly string[], forMs: number) => void;
 }
 

@@ -13,7 +13,7 @@ export interface CanaryTargets {
  * in which nothing else runs.
  */
 const PATIENCE_TURNS = 14;
-/** Duration of each of these timers. */
+/** Duration of one of the `PATIENCE_TURNS` timers. */
 const TURN_MS = 50;
 
 /**

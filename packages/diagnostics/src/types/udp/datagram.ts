@@ -19,9 +19,9 @@ export interface Datagram {
   readonly heard: () => Heard | null;
   /** Resolves once `heard` is not null. Never rejects. */
   readonly settled: Promise<void>;
-  /** Time of sending, monotonic, milliseconds; 0 if its socket could not be connected. */
+  /** Time of sending, monotonic, milliseconds; 0 if the socket could not be connected. */
   readonly sentAtMs: number;
-  /** False if it was sent, but the probe cannot read ICMP errors about it. */
+  /** False if the datagram was sent, but the probe cannot read ICMP errors about it. */
   readonly readsIcmp: boolean;
   readonly close: () => void;
 }

@@ -33,7 +33,7 @@ export function isNoneAlive(trace: Trace, target: number, span: Span, rounds: nu
 interface Before {
   /** Hops before the target that answered in some round. */
   readonly before: readonly Step[];
-  /** Their answers in the rounds that count. */
+  /** Answers of these hops in the rounds that count. */
   readonly seen: readonly (readonly (number | null)[])[];
 }
 

@@ -10,7 +10,7 @@ interface Circle {
   readonly routers: readonly string[];
   /** `rounds 9 to 15 of 30`, or `7 of 30 rounds` if they are not known or not in a row. */
   readonly when: string;
-  /** True if the target did not answer after them. */
+  /** True if the target did not answer after the last round of the loop. */
   readonly isLast: boolean;
 }
 

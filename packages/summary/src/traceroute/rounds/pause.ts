@@ -15,7 +15,7 @@ import { mayBeStarved } from './starved.ts';
  */
 export interface Pause {
   readonly trace: Trace;
-  /** First and last of these rounds, from 1. */
+  /** First and last round of the pause, from 1. */
   readonly from: number;
   readonly to: number;
   readonly rounds: number;

@@ -36,9 +36,9 @@ return 'OK'
 );
 
 /**
- * Lua at the end of every settling script: completes the check when nothing is pending. KEYS check, results, partials.
- * ARGV: the first is the retention (ms); the third is 1 if the check is to be returned. Uses the variables `pending`
- * and `said` of the script.
+ * Lua at the end of each script that writes final results or ends the screenshot: completes the check when nothing is
+ * pending. KEYS check, results, partials. ARGV: the first is the retention (ms); the third is 1 if the check is to be
+ * returned. Uses the variables `pending` and `said` of the script.
  */
 export const completion = `
 if pending == 0 then

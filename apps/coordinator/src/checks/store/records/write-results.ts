@@ -16,7 +16,7 @@ export interface WaitingReaders {
   readonly tell: (id: string, completed: CheckRecord) => void;
 }
 
-/** Reply of a settling script; the script's own values follow. */
+/** Reply of a script that ends with `completion`; the script's own values follow. */
 export type CommitReply = readonly [
   completed: 0 | readonly [bytes: number, client: string],
   hashes: readonly string[][],
