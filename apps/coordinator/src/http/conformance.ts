@@ -80,8 +80,9 @@ function headerFaults(
 ): readonly string[] {
   const components = (root['components'] as JsonObject)['headers'] as JsonObject;
   return Object.entries((documented['headers'] as JsonObject | undefined) ?? {}).flatMap(([name, header]) => {
-    const isReference = '$ref' in (header as JsonObject);
-    const { required, schema = {} } = (isReference ? components[name] : header) as JsonObject;
+    const { $ref: reference } = header as { readonly $ref?: string };
+    const resolved = reference === undefined ? header : components[reference.split('/').at(-1)!];
+    const { required, schema = {} } = resolved as JsonObject;
     const value = headers.get(name);
     if (value === null) return required === true ? [`header ${name} is missing`] : [];
     const typed = (schema as JsonObject)['type'] === 'integer' ? Number(value) : value;

@@ -3,6 +3,24 @@ import { CHECK_ID_PATTERN, problemTypes, type ProblemType } from '@vantage/contr
 import { PROBLEM_MEDIA_TYPE } from '../problem.ts';
 import { refTo, type JsonObject } from './json.ts';
 
+const rateLimit = {
+  description:
+    'What is left: `"<limit>"; r=<left>; t=<seconds until there is more>` (draft 8 of the IETF header). Where the limit ' +
+    'of a target refused a check it comes second, as `"target"`, `"target-ports"` or `"client-targets"`.',
+  schema: { type: 'string', pattern: '^"[a-z-]+"; r=[0-9]+; t=[0-9]+(, "[a-z-]+"; r=[0-9]+; t=[0-9]+)?$' },
+};
+
+const rateLimitPolicy = {
+  description: 'The limit: `"<limit>"; q=<how many>; w=<seconds>`, in the same order.',
+  schema: { type: 'string', pattern: '^"[a-z-]+"; q=[0-9]+; w=[0-9]+(, "[a-z-]+"; q=[0-9]+; w=[0-9]+)?$' },
+};
+
+/** The header for responses to requests that may have been answered before a limit counted them. */
+function ifCounted(header: typeof rateLimit): typeof rateLimit & { readonly required: false } {
+  const description = `${header.description} Absent if no limit counted the request.`;
+  return { ...header, description, required: false };
+}
+
 /** `#/components/headers` */
 export const componentHeaders = {
   'X-Request-Id': {
@@ -10,18 +28,10 @@ export const componentHeaders = {
     required: true,
     schema: { type: 'string', pattern: '^[0-9a-f-]{36}$' },
   },
-  RateLimit: {
-    description:
-      'What is left: `"<limit>"; r=<left>; t=<seconds until there is more>` (draft 8 of the IETF header). Where the limit ' +
-      'of a target refused a check it comes second, as `"target"`, `"target-ports"` or `"client-targets"`.',
-    required: true,
-    schema: { type: 'string', pattern: '^"[a-z-]+"; r=[0-9]+; t=[0-9]+(, "[a-z-]+"; r=[0-9]+; t=[0-9]+)?$' },
-  },
-  'RateLimit-Policy': {
-    description: 'The limit: `"<limit>"; q=<how many>; w=<seconds>`, in the same order.',
-    required: true,
-    schema: { type: 'string', pattern: '^"[a-z-]+"; q=[0-9]+; w=[0-9]+(, "[a-z-]+"; q=[0-9]+; w=[0-9]+)?$' },
-  },
+  RateLimit: { ...rateLimit, required: true },
+  'RateLimit-Policy': { ...rateLimitPolicy, required: true },
+  'RateLimit-if-counted': ifCounted(rateLimit),
+  'RateLimit-Policy-if-counted': ifCounted(rateLimitPolicy),
   'Retry-After': {
     description: 'Seconds to wait before the next request.',
     required: true,
@@ -51,12 +61,21 @@ export const componentHeaders = {
 
 export type HeaderName = keyof typeof componentHeaders;
 
-const limitHeaders: readonly HeaderName[] = ['RateLimit', 'RateLimit-Policy'];
+/** True for a response to a counted request, `maybe` for one that may also answer a request that was not counted. */
+type Limited = boolean | 'maybe';
 
 /** References to headers: every response has the request id, and a response of a limited operation also the limits. */
-export function headers(limited: boolean, more: readonly HeaderName[] = []): JsonObject {
-  const names = ['X-Request-Id', ...(limited ? limitHeaders : []), ...more];
-  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+export function headers(limited: Limited, more: readonly HeaderName[] = []): JsonObject {
+  const limits = ['RateLimit', 'RateLimit-Policy'].map((name) => [
+    name,
+    refToHeader(limited === 'maybe' ? `${name}-if-counted` : name),
+  ]);
+  const others = ['X-Request-Id', ...more].map((name) => [name, refToHeader(name)]);
+  return Object.fromEntries([...others, ...(limited === false ? [] : limits)]) as JsonObject;
+}
+
+function refToHeader(name: string): JsonObject {
+  return { $ref: `#/components/headers/${name}` };
 }
 
 /** Problem responses of an operation by status; problems with the same status share a response. */
@@ -73,7 +92,7 @@ const retryAfterInUse: JsonObject = {
 
 function problemAnswer(status: number, types: readonly ProblemType[], limited: boolean): JsonObject {
   // A malformed request, an internal error or an overload may be answered before the limit is counted.
-  const afterLimit = limited && ![400, 500, 503].includes(status);
+  const isCounted = limited && ([400, 500, 503].includes(status) ? 'maybe' : true);
   const more: readonly HeaderName[] =
     status === 429 || status === 503 ? ['Retry-After'] : status === 401 ? ['WWW-Authenticate'] : [];
   // Of the problems with this status only one has it.
@@ -81,7 +100,7 @@ function problemAnswer(status: number, types: readonly ProblemType[], limited: b
   const description = types.map((type) => `\`${type}\`: ${problemTypes[type].title}. ${problemTypes[type].help}`);
   return {
     description: description.join('\n\n'),
-    headers: { ...headers(afterLimit, more), ...inUse },
+    headers: { ...headers(isCounted, more), ...inUse },
     content: {
       [PROBLEM_MEDIA_TYPE]: {
         schema: refTo('Problem'),

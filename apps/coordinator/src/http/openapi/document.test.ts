@@ -89,6 +89,15 @@ describe('the OpenAPI document', () => {
     expect(named.filter((name) => !referred.has(name))).toEqual([]);
   });
 
+  it('gives a text that is fixed as an enum too: some generators do not know `const`', () => {
+    const fixed = schemasIn(document['components']).filter(
+      (schema) => schema['type'] === 'string' && 'const' in schema,
+    );
+
+    expect(fixed.map((schema) => schema['const'])).toEqual(expect.arrayContaining(['ping', 'pending', 'state']));
+    for (const schema of fixed) expect(schema['enum']).toEqual([schema['const']]);
+  });
+
   it('has the answers to a key that is not valid, or that a coordinator has not read yet', async () => {
     for (const found of [{ refused: 'unknown' }, 'unread'] as const) {
       const keys = { find: () => found, poll: async () => undefined };
@@ -105,6 +114,19 @@ describe('the OpenAPI document', () => {
       }
       await keyBed.close();
     }
+  });
+
+  it('has the headers of limits in each answer of a limited operation that may have them', () => {
+    type Answers = Record<string, { readonly headers: Record<string, { readonly $ref: string } | undefined> }>;
+    const paths = document['paths'] as Record<string, Record<string, { readonly responses: Answers }>>;
+    const { headers } = document['components'] as { headers: Record<string, JsonObject> };
+    const { responses } = paths['/check']!['post']!;
+    const isRequired = (status: string): unknown =>
+      headers[responses[status]!.headers['RateLimit']?.$ref.split('/').at(-1) ?? '']?.['required'];
+
+    expect(Object.keys(responses).filter((status) => isRequired(status) === undefined)).toEqual([]);
+    expect(Object.keys(responses).filter((status) => isRequired(status) === false)).toEqual(['400', '500', '503']);
+    expect(paths['/healthz']!['get']!.responses['500']!.headers).not.toHaveProperty('RateLimit');
   });
 
   it('has the header that tells how long an Idempotency-Key is in use', () => {

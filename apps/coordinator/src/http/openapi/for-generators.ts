@@ -28,3 +28,11 @@ export function withPlainMaps(schema: Json): Json {
   if (pattern === undefined || value === undefined || others.length > 0) return parts;
   return { ...parts, propertyNames: { pattern }, additionalProperties: withPlainMaps(value) };
 }
+
+/** Adds an `enum` to each text with a `const`, which some generators ignore: they could not tell the types of a union. */
+export function withEnums(schema: Json): Json {
+  if (typeof schema !== 'object' || schema === null) return schema;
+  if (Array.isArray(schema)) return schema.map(withEnums);
+  const parts = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, withEnums(value)]));
+  return parts['type'] === 'string' && 'const' in parts ? { ...parts, enum: [parts['const']!] } : parts;
+}

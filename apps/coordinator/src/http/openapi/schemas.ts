@@ -33,7 +33,7 @@ import {
 
 import { oncePer } from '../once-per.ts';
 import { schemasOfTypes, unionsOfTypes } from './check-type-schemas.ts';
-import { withPlainMaps } from './for-generators.ts';
+import { withEnums, withPlainMaps } from './for-generators.ts';
 import { refTo, toJson, type Json, type JsonObject } from './json.ts';
 
 /** `#/components/schemas`, from the schemas of the contract and of the check types. */
@@ -76,7 +76,7 @@ export const componentSchemas = oncePer((checkTypes: readonly AnyCheckType[]): J
   ]);
   const named = Object.entries({ ...own, ...shared }).map(([name, schema]) => [
     name,
-    withPlainMaps(withRefs(schema, embedded, name)),
+    withEnums(withPlainMaps(withRefs(schema, embedded, name))),
   ]);
   return {
     ...unionsOfTypes(checkTypes),

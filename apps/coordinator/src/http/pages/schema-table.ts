@@ -83,7 +83,7 @@ export function typeOf(field: JsonObject): Html {
 function meaning(field: JsonObject): Html {
   const words = field['enum'];
   const described = field['x-enum-descriptions'];
-  const list = Array.isArray(words) && described === undefined ? words.map(String) : [];
+  const list = Array.isArray(words) && !('const' in field) && described === undefined ? words.map(String) : [];
   const inner = alternatives(field).find((each) => 'description' in each) ?? field;
   const parts = [
     inline(scalarText(field['description'] ?? inner['description'])),
