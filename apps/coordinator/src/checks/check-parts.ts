@@ -80,6 +80,7 @@ export function openCheckParts(store: Store, { directory }: ProbeService, option
   const shared: Shared = { deadlines, retentionMs, counters, tracing, log };
   const types = createCheckTypes(options.checkTypes ?? checkTypes);
   const queues = createJobQueues(requests, log);
+  directory.onRemoved(queues.forget);
   const reads = createReads(requests, channels, master);
   const maxBytes = options.screenshotsMaxBytes ?? SCREENSHOTS_MAX_BYTES;
   const screenshots = createCheckScreenshots({
@@ -126,6 +127,11 @@ export function openCreate(
   { metrics, longestQueueMs, screenshotBudgetMs }: CheckServiceOptions,
 ): Checks['create'] {
   const { retentionMs, tracing } = shared;
+  const load = createProbeCapacity({
+    listen: (id, listener) => channels.listen(redisKeys.checkEvents(id), listener),
+    longestWaitMs: longestQueueMs ?? LONGEST_QUEUE_MS,
+  });
+  directory.onRemoved(load.forget);
   return createChecks({
     redis: requests,
     clock,
@@ -137,10 +143,7 @@ export function openCreate(
     types,
     metrics,
     startCheck: traceStart(createStartCheck(requests, queues, retentionMs), tracing),
-    load: createProbeCapacity({
-      listen: (id, listener) => channels.listen(redisKeys.checkEvents(id), listener),
-      longestWaitMs: longestQueueMs ?? LONGEST_QUEUE_MS,
-    }),
+    load,
     screenshotBudgetMs: screenshotBudgetMs ?? SCREENSHOT_BUDGET_MS,
     ...shared,
   });

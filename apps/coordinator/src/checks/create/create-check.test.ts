@@ -392,6 +392,7 @@ describe('a named probe without capacity', () => {
     hasCapacity: ({ record }: KnownProbe): boolean => !busy.has(record.id),
     added: () => undefined,
     removed: () => undefined,
+    forget: () => undefined,
     size: () => 0,
   };
   beforeEach(() => busy.clear());

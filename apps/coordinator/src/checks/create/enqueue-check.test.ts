@@ -164,6 +164,25 @@ describe('the jobs of a check that is started in one script', () => {
     await queues.close();
   });
 
+  it('leave nothing on the connection of a probe that was removed', async () => {
+    const connection = new Redis(server.url);
+    const queues = createJobQueues(connection, quiet);
+    const count = (): number =>
+      connection.eventNames().reduce((sum, event) => sum + connection.listenerCount(event), 0);
+    const before = count();
+    for (const probe of ['fra-1', 'nyc-1']) await queues.add(probe, job);
+    expect(count()).toBeGreaterThan(before);
+
+    for (const probe of ['fra-1', 'nyc-1', 'par-1']) queues.forget(probe);
+
+    await until(() => count() === before);
+    // Others use the connection, and the probe may be registered again.
+    await queues.add('fra-1', { ...job, checkId: 'B'.repeat(22) });
+    expect(await redis.llen(queueKey('fra-1', 'wait'))).toBe(2);
+    await queues.close();
+    connection.disconnect();
+  });
+
   it('leave one that is there already as it is', async () => {
     const start = createStartCheck(redis, noQueues, RETENTION_MS);
     await start(checkOn('fra-1'), jobsFor('fra-1'));

@@ -143,4 +143,20 @@ describe('the room of a probe', () => {
     expect(load.hasCapacity(probe(10), 'tcp')).toBe(true);
     expect(load.hasCapacity(probe(1_000), 'tcp')).toBe(false);
   });
+
+  it('has the duration of an unknown probe again after its removal, though its jobs end later', () => {
+    const { load, fill, end, pass } = bed();
+    const [first] = fill('tcp', 1);
+    pass(60_000);
+    end(first!);
+    expect(fill('tcp')).toHaveLength(15);
+
+    load.forget('fra');
+    const jobs = fill('tcp');
+    load.forget('fra');
+    jobs.forEach(end);
+
+    expect(jobs.length).toBeGreaterThan(15);
+    expect(fill('tcp')).toHaveLength(jobs.length);
+  });
 });

@@ -23,6 +23,8 @@ export interface ProbeCapacity {
   readonly added: (checkId: string, probes: readonly string[], type: string, lastsMs: number) => void;
   /** Forgets the jobs of a check, such as one that was not started. */
   readonly removed: (checkId: string) => void;
+  /** Forgets the durations of a probe that was removed. */
+  readonly forget: (probe: string) => void;
   /** Number of checks with jobs believed to be running or queued. */
   readonly size: () => number;
 }
@@ -118,10 +120,12 @@ class LoadOfProbes implements ProbeCapacity {
 
   readonly removed: ProbeCapacity['removed'] = (checkId) => {
     const check = this.checks.get(checkId);
-    for (const { probe, type } of check?.jobs ?? []) this.laneOf(probe, type).jobs.delete(checkId);
+    for (const { probe, type } of check?.jobs ?? []) this.lanes.get(probe)?.get(type)?.jobs.delete(checkId);
     check?.stopListening();
     this.checks.delete(checkId);
   };
+
+  readonly forget: ProbeCapacity['forget'] = (probe) => void this.lanes.delete(probe);
 
   readonly size: ProbeCapacity['size'] = () => this.checks.size;
 
@@ -144,10 +148,12 @@ class LoadOfProbes implements ProbeCapacity {
     const index = check?.jobs.findIndex((job) => job.probe === probe) ?? -1;
     if (check === undefined || index === -1) return;
     const [job] = check.jobs.splice(index, 1);
-    const lane = this.laneOf(probe, job!.type);
-    lane.jobs.delete(checkId);
-    lane.values += 1;
-    lane.tookMs += Math.max(NEWEST, 1 / lane.values) * (this.nowMs() - job!.addedAt - lane.tookMs);
+    const lane = this.lanes.get(probe)?.get(job!.type);
+    if (lane !== undefined) {
+      lane.jobs.delete(checkId);
+      lane.values += 1;
+      lane.tookMs += Math.max(NEWEST, 1 / lane.values) * (this.nowMs() - job!.addedAt - lane.tookMs);
+    }
     if (check.jobs.length === 0) this.removed(checkId);
   }
 

@@ -50,6 +50,7 @@ function blindWatcher(): { readonly at: (ms: number) => Promise<void> } {
     queues: {
       add: async () => undefined,
       removeWaiting: async () => [],
+      forget: () => undefined,
       close: async () => undefined,
     },
     accept: createAcceptScreenshot(),

@@ -55,6 +55,8 @@ export interface JobQueues {
     probes: readonly string[],
     jobId: string,
   ) => Promise<readonly PromiseSettledResult<boolean>[]>;
+  /** Closes the queue of a probe that was removed. */
+  readonly forget: (probe: string) => void;
   readonly close: () => Promise<void>;
 }
 
@@ -107,10 +109,19 @@ export function createJobQueues(connection: Redis, log: Log): JobQueues {
       const outcomes = await Promise.all(groups.map((group) => removeFrom(redis, group, jobId)));
       return outcomes.flat();
     },
+    forget: (probe) => {
+      bounded.delete(probe);
+      void closeQueue(queues.get(probe));
+      queues.delete(probe);
+    },
     close: async () => {
-      await Promise.all([...queues.values()].map((queue) => within(queue.close(), CLOSE_WITHIN_MS)));
+      await Promise.all([...queues.values()].map(closeQueue));
     },
   };
+}
+
+function closeQueue(queue: Queue | undefined): Promise<void> {
+  return within(queue?.close(), CLOSE_WITHIN_MS);
 }
 
 /** @param probes with queues on one server */

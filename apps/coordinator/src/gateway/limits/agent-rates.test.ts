@@ -114,4 +114,18 @@ describe('the rates of the agents of a gateway', () => {
 
     expect(flood(thief) / MIB).toBeLessThan(18);
   });
+
+  it('forget probes whose rate is unused, however many there have been, and no debt', () => {
+    const { rates, pass } = createClock();
+    const debtor = rates.open('debtor');
+    for (let index = 0; index < 10_000; index += 1) {
+      if (index % 100 === 0) flood(debtor);
+      rates.open(`gone-${index}`);
+      pass(10);
+    }
+    flood(debtor);
+
+    expect(rates.size()).toBeLessThanOrEqual(1_001);
+    expect(rates.open('debtor').take(0)).toBeGreaterThan(0);
+  });
 });

@@ -5,10 +5,12 @@ import { createTokenBucket, type TokenBucket } from './token-bucket.ts';
 /** Bounds what the agents of a gateway send together. */
 export interface AgentRates {
   /**
-   * @param probe a probe whose key the agent has proved to hold: the memory per probe is kept, so only the operator's
-   * probes may take it
+   * @param probe a probe whose key the agent has proved to hold: each takes memory, so only the operator's probes may
+   * take it
    */
   readonly open: (probe: string) => AgentRate;
+  /** Number of probes that are remembered. */
+  readonly size: () => number;
 }
 
 /**
@@ -37,6 +39,8 @@ const SCREENSHOT_JOB_BYTES = MAX_SCREENSHOT_BYTES * 1.25;
 const MOST_LEFT_BYTES = 16 * MIB;
 /** Maximum jobs with credit; beyond it the credit of the oldest expires. */
 const MOST_JOBS = 1_000;
+/** Number of remembered probes from which those with an unused rate are forgotten. */
+const FORGET_FROM = 1_000;
 /** Longest pause before the rates are checked again: the shared rate may have tokens before the probe's own. */
 const ASK_AGAIN_MS = 50;
 
@@ -44,12 +48,19 @@ const ASK_AGAIN_MS = 50;
 export function createAgentRates(nowMs = (): number => performance.now()): AgentRates {
   const shared = createTokenBucket({ ...SHARED, nowMs });
   const own = new Map<string, TokenBucket>();
+  let forgetFrom = FORGET_FROM;
+  /** A full bucket is as good as a new one. */
+  const forgetUnused = (): void => {
+    for (const [probe, bucket] of own) if (bucket.left() >= OWN.burst) own.delete(probe);
+    forgetFrom = Math.max(FORGET_FROM, 2 * own.size);
+  };
   const ownOf = (probe: string): TokenBucket => {
+    if (own.size >= forgetFrom) forgetUnused();
     const found = own.get(probe) ?? createTokenBucket({ ...OWN, nowMs });
     own.set(probe, found);
     return found;
   };
-  return { open: (probe) => new JobsRate(ownOf(probe), shared) };
+  return { open: (probe) => new JobsRate(ownOf(probe), shared), size: () => own.size };
 }
 
 class JobsRate implements AgentRate {

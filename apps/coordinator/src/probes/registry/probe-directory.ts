@@ -48,6 +48,8 @@ export interface ProbeDirectory {
   readonly noteAllChanged: () => void;
   /** Makes these probes count as active for a time, because they may have jobs and results. */
   readonly noteActive: (probes: readonly string[], forMs: number) => void;
+  /** Calls back with each probe that a read finds removed. */
+  readonly onRemoved: (listener: (probe: string) => void) => void;
 }
 
 export interface ProbeDirectoryDependencies extends Pick<ProbeEntriesDependencies, 'oversize' | 'keptJobs'> {
@@ -89,6 +91,7 @@ class Directory implements ProbeDirectory {
     this.dependencies = dependencies;
     const { access, validators } = dependencies;
     this.entries = new ProbeEntries({ ...dependencies, due: this.due });
+    this.onRemoved((id) => this.lastSeen.forget(id));
     this.records = createRecordCache(validators);
     this.described = createKnownProbes(access.of);
     access.onChange((id) => {
@@ -100,6 +103,7 @@ class Directory implements ProbeDirectory {
   readonly ids: ProbeDirectory['ids'] = () => this.idsRead;
   readonly changes: ProbeDirectory['changes'] = () => this.changed;
   readonly isEmptied: ProbeDirectory['isEmptied'] = () => this.emptied;
+  readonly onRemoved: ProbeDirectory['onRemoved'] = (listener) => this.entries.onForgotten(listener);
   readonly withEntries: ProbeDirectory['withEntries'] = () => [...this.entries.withResults];
 
   readonly probes: ProbeDirectory['probes'] = async () => {
@@ -163,12 +167,7 @@ class Directory implements ProbeDirectory {
     this.listed = records;
     this.idList = records.map(({ id }) => id);
     this.idsRead = new Set(this.idList);
-    for (const id of this.entries.byId.keys()) {
-      if (this.idsRead.has(id)) continue;
-      this.entries.forget(id);
-      this.lastSeen.forget(id);
-      this.due.turns.forget(id);
-    }
+    for (const id of this.entries.byId.keys()) if (!this.idsRead.has(id)) this.entries.forget(id);
   }
 
   private async readChanged(): Promise<void> {

@@ -26,6 +26,7 @@ export class ProbeEntries {
   private readonly entries = new Map<string, ProbeEntry>();
   /** Probes whose result streams had entries at their last read. */
   private readonly filled = new Set<string>();
+  private readonly listeners: ((id: string) => void)[] = [];
 
   constructor(dependencies: ProbeEntriesDependencies) {
     this.dependencies = dependencies;
@@ -74,8 +75,16 @@ export class ProbeEntries {
   }
 
   forget(id: string): void {
+    this.untaken.forget(id);
     this.entries.delete(id);
     this.filled.delete(id);
+    this.dependencies.due.turns.forget(id);
+    for (const listener of this.listeners) listener(id);
+  }
+
+  /** Calls back with each probe that is forgotten. */
+  onForgotten(listener: (id: string) => void): void {
+    this.listeners.push(listener);
   }
 
   /** Reads probes; reuses the last reading of a probe whose gateway announces every change. */

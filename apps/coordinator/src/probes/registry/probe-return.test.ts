@@ -97,6 +97,7 @@ describe('a probe that comes back', () => {
     const redis = new Redis(bed.server.url, { db: 1 });
     let now = Date.now();
     const clock = { now: async () => now, observe: () => undefined };
+    const removed: string[] = [];
     const directory = createProbeDirectory({
       redis,
       clock,
@@ -107,6 +108,7 @@ describe('a probe that comes back', () => {
       keptJobs: { note: () => undefined },
       log: quiet,
     });
+    directory.onRemoved((probe) => removed.push(probe));
     const poll = async (): Promise<boolean | undefined> =>
       (await directory.refresh()).find(({ record }) => record.id === 'par-1')?.justBack;
     await redis.pexpire(redisKeys.heartbeat('par-1'), 15_000);
@@ -124,6 +126,10 @@ describe('a probe that comes back', () => {
     const afterSilence = await poll();
 
     expect([afterStandStill, afterSilence]).toEqual([false, true]);
+    expect(removed).toEqual([]);
+    await redis.srem(redisKeys.probeIds, 'par-1');
+    await poll();
+    expect(removed).toEqual(['par-1']);
     redis.disconnect();
     await bed.core.probeRecords.remove('par-1');
   });

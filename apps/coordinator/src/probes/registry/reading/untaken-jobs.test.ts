@@ -60,4 +60,15 @@ describe('a probe that takes no jobs', () => {
   it('is trusted at once when it takes a job', () => {
     expect(read([...times(7, waits), { taken: 6 }]).slice(-2)).toEqual([true, false]);
   });
+
+  it('is forgotten when it is removed', () => {
+    const jobs = createUntakenJobs();
+    for (const probe of ['fra-1', 'nyc-1']) {
+      jobs.note(probe, { oldest: null, instance: 'x', taken: 5, hasFreePlaces: true });
+    }
+
+    jobs.forget('fra-1');
+
+    expect(jobs.size()).toBe(1);
+  });
 });

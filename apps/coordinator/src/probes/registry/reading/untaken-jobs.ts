@@ -24,6 +24,9 @@ const HOLDS_FOR_MS = 60_000;
 export interface UntakenJobs {
   /** @returns true while the probe takes no jobs */
   readonly note: (probe: string, reading: JobsReading) => boolean;
+  readonly forget: (probe: string) => void;
+  /** Number of probes that are remembered. */
+  readonly size: () => number;
 }
 
 interface Progress {
@@ -63,5 +66,7 @@ export function createUntakenJobs(nowMs: () => number = () => performance.now())
       progressOf.set(probe, { mark, readAtMs: now, isWaiting: oldest !== null, waitedMs, untakenMs, provedAtMs });
       return provedAtMs !== undefined && now - provedAtMs < HOLDS_FOR_MS;
     },
+    forget: (probe) => void progressOf.delete(probe),
+    size: () => progressOf.size,
   };
 }
