@@ -1,12 +1,16 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { connect as connectTls } from 'node:tls';
+import { promisify } from 'node:util';
 
-import { findRedisServer } from '@vantage/redis-server';
+import { findRedisServer, freePort } from '@vantage/redis-server';
+import { certificateMint } from '@vantage/test-support/certificate-mint';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 
@@ -40,25 +44,81 @@ describe('a Redis whose default user is off', () => {
   });
 });
 
-it('gives Redis its certificate at each `up`, which may have renewed it, from the files of its start', () => {
-  const [, settings = ''] =
-    /'(tls-cert-file [^']+)'/.exec(readFileSync(new URL('first-start.mjs', import.meta.url), 'utf8')) ?? [];
-  const compose = readFileSync(new URL('../../docker-compose.yml', import.meta.url), 'utf8');
+/** The settings that `first-start.mjs probes` makes at each `up`. */
+const [, tlsSettings = ''] =
+  /'(tls-cert-file [^']+)'/.exec(readFileSync(new URL('first-start.mjs', import.meta.url), 'utf8')) ?? [];
 
-  expect(settings.split(' ')).toHaveLength(6);
-  expect(compose.replaceAll(/\s+/g, ' ')).toContain(settings.replaceAll(/\btls-/g, '--tls-'));
+describe('a Redis whose certificate was renewed', () => {
+  it('has the files of the settings since its start', () => {
+    const compose = readFileSync(new URL('../../docker-compose.yml', import.meta.url), 'utf8');
+
+    expect(tlsSettings.split(' ')).toHaveLength(6);
+    expect(compose.replaceAll(/\s+/g, ' ')).toContain(tlsSettings.replaceAll(/\btls-/g, '--tls-'));
+  });
+
+  it('presents the new one after the settings of `up`, which are the same, and keeps its connections', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'vantage-certificate-'));
+    const mint = certificateMint();
+    const authority = mint.issue({ subject: '/CN=CA', ca: true });
+    const renew = (): string => {
+      const issued = mint.issue({ subject: '/CN=redis', names: ['IP:127.0.0.1'], issuer: authority });
+      writeFileSync(join(folder, 'redis.crt'), issued.cert);
+      writeFileSync(join(folder, 'redis.key'), issued.key);
+      return fingerprintOf(issued.cert);
+    };
+    writeFileSync(join(folder, 'ca.crt'), authority.cert);
+    writeFileSync(join(folder, 'users.acl'), 'user default off\nuser coordinator on >secret ~* &* +@all\n');
+    const settings = tlsSettings.replaceAll('/setup/redis', folder).split(' ');
+    const first = renew();
+    const port = await freePort();
+    const flags = settings.map((word) => word.replace(/^tls-/, '--tls-'));
+    const { redis, stop } = await start(folder, ['--tls-port', String(port), '--tls-auth-clients', 'no', ...flags]);
+    try {
+      const before = await shownBy(port);
+      const connected = connectTls({ port, host: '127.0.0.1', ca: authority.cert });
+      await once(connected, 'secureConnect');
+      const second = renew();
+      const unread = await shownBy(port);
+      await redis.call('CONFIG', 'SET', ...settings);
+
+      expect([before, unread, await shownBy(port)]).toEqual([first, first, second]);
+      expect(await ask(connected, 'PING')).toContain('-NOAUTH');
+    } finally {
+      await stop();
+      mint.close();
+      rmSync(folder, { recursive: true });
+    }
+  });
 });
+
+function fingerprintOf(certificate: string): string {
+  return new X509Certificate(certificate).fingerprint256;
+}
+
+/** Fingerprint of the certificate that `openssl s_client` is shown. */
+async function shownBy(port: number): Promise<string> {
+  const { stdout } = await promisify(execFile)('sh', ['-c', `openssl s_client -connect 127.0.0.1:${port} </dev/null`]);
+  const [certificate = ''] = /-----BEGIN CERTIFICATE-----[^]+?-----END CERTIFICATE-----/.exec(stdout) ?? [];
+  return fingerprintOf(certificate);
+}
 
 /** The first bytes of the reply to a command from an unauthenticated client. */
 async function askWithoutLogin(folder: string, command: string): Promise<string> {
-  const socket = connect(join(folder, 'socket'));
+  return ask(connect(join(folder, 'socket')), command);
+}
+
+/** Closes the socket after the first bytes of the reply. */
+async function ask(socket: Socket, command: string): Promise<string> {
   socket.write(`${command}\r\n`);
   const [answer] = (await once(socket, 'data')) as [Buffer];
   socket.destroy();
   return answer.toString();
 }
 
-async function start(folder: string): Promise<{ readonly redis: Redis; readonly stop: () => Promise<void> }> {
+async function start(
+  folder: string,
+  more: readonly string[] = [],
+): Promise<{ readonly redis: Redis; readonly stop: () => Promise<void> }> {
   const server = spawn(
     findRedisServer(process.env['PATH'] ?? '') ?? 'redis-server',
     [
@@ -74,6 +134,7 @@ async function start(folder: string): Promise<{ readonly redis: Redis; readonly 
       'yes',
       '--save',
       '',
+      ...more,
     ],
     { argv0: 'redis-server', stdio: 'ignore' },
   );
