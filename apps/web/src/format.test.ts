@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { ago, byteCount, countryName, duration, labelOf, percent, placeOf, plural } from './format.ts';
+import { ago, byteCount, clockTime, countryName, duration, labelOf, percent, placeOf, plural } from './format.ts';
 
 describe('numbers and names', () => {
   it.each([
@@ -26,6 +26,15 @@ describe('numbers and names', () => {
       '0 probes',
       '2 replies',
     ]);
+  });
+
+  it('names the time zone of a time of day', () => {
+    const text = clockTime('2026-01-02T03:04:05.000Z');
+    const zone = new Intl.DateTimeFormat(undefined, { timeZoneName: 'short' })
+      .formatToParts(new Date('2026-01-02T03:04:05.000Z'))
+      .find(({ type }) => type === 'timeZoneName');
+
+    expect(text).toContain(zone!.value);
   });
 
   it('says how long ago something was', () => {

@@ -21,10 +21,10 @@ export function byteCount(bytes: number): string {
 /** Created once, because creating a format is slow. */
 let clock: Intl.DateTimeFormat | undefined;
 
-/** Date and time of day in the user's time zone. */
+/** Date and time of day in the user's time zone, which it names: sentences of the service have times in UTC. */
 export function clockTime(iso: string | null | undefined): string {
   if (iso === null || iso === undefined) return '–';
-  clock ??= new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+  clock ??= new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' });
   return clock.format(new Date(iso));
 }
 

@@ -12,6 +12,7 @@ function refused(status: number, detail: string, errors?: { path: string; messag
     new ProblemError(status, errors === undefined ? problem : { ...problem, errors }, wait),
     dns,
     1000,
+    {},
   );
 }
 
@@ -46,6 +47,20 @@ describe('a refusal', () => {
     expect(refused(403, detail).fields).toEqual({ [field]: text });
   });
 
+  it.each([
+    ['the locations, if there are any', ['JP'], { fields: { locations: 'There is no probe at "JP".' } }],
+    ['no field, if all probes were considered', undefined, { fields: {}, general: 'There is no probe at "JP".' }],
+  ])('for want of a probe is about %s', (_reason, locations, expected) => {
+    const problem = { type: 'https://h/problems/no-probe-available', title: 'x', status: 422, instance: '/check' };
+    const error = new ProblemError(
+      422,
+      { ...problem, detail: 'There is no probe at "JP".', requestId: 'r' },
+      undefined,
+    );
+
+    expect(formErrorsOf(error, dns, 0, { locations })).toMatchObject(expected);
+  });
+
   it('says when to try again', () => {
     expect(refused(429, 'Too many.', undefined, 30)).toEqual({ fields: {}, general: 'Too many.', retryAt: 31_000 });
   });
@@ -58,6 +73,6 @@ describe('a refusal', () => {
       'Something in front of the service answered with status 502.',
     ],
   ])('is a sentence where %s', (_reason, error, general) => {
-    expect(formErrorsOf(error, dns, 0)).toEqual({ fields: {}, general, retryAt: undefined });
+    expect(formErrorsOf(error, dns, 0, {})).toEqual({ fields: {}, general, retryAt: undefined });
   });
 });

@@ -14,8 +14,16 @@ export interface FormErrors {
   readonly retryAt: number | undefined;
 }
 
-/** @param now milliseconds of `performance.now()` */
-export function formErrorsOf(error: unknown, form: FormDefinition, now: number): FormErrors {
+/**
+ * @param now milliseconds of `performance.now()`
+ * @param request the rejected one
+ */
+export function formErrorsOf(
+  error: unknown,
+  form: FormDefinition,
+  now: number,
+  request: Readonly<Record<string, unknown>>,
+): FormErrors {
   if (!(error instanceof ProblemError)) return general(faultText(error));
   const { problem, status, retryAfterSeconds } = error;
   const retryAt = retryAfterSeconds === undefined ? undefined : now + retryAfterSeconds * 1000;
@@ -25,6 +33,9 @@ export function formErrorsOf(error: unknown, form: FormDefinition, now: number):
   // A refusal by the target policy has no list of errors.
   const errors = problem.errors ?? [];
   if (errors.length === 0) {
+    // Without locations all probes were considered, so that no field is at fault.
+    const isOfLocations = problem.type.endsWith('/no-probe-available') && request['locations'] !== undefined;
+    if (isOfLocations) return { ...general(undefined), fields: { locations: problem.detail } };
     const isPolicy = status === 403 && !problem.type.endsWith('/scope-missing');
     return isPolicy ? policyRefusal(problem.detail, form) : general(problem.detail, retryAt);
   }

@@ -158,7 +158,7 @@ function useStart(note: string | undefined): Start {
       });
       go(`/c/${checkId}`);
     } catch (error) {
-      setErrors(formErrorsOf(error, form, performance.now()));
+      setErrors(formErrorsOf(error, form, performance.now(), request));
     } finally {
       setStarting(false);
     }

@@ -2,7 +2,7 @@ import type { Monitor } from '@vantage/contract';
 import type { JSX } from 'preact';
 
 import { Age } from '../clock/Age.tsx';
-import { clockTime, duration, percent, placeOf, plural } from '../format.ts';
+import { clockTime, duration, percent, placeOf } from '../format.ts';
 import { Section } from '../parts/section.tsx';
 import { Badge } from '../parts/tone.tsx';
 import { useProbes } from '../parts/use-probes.tsx';
@@ -25,7 +25,7 @@ export function ProbeRuns({ monitor }: { readonly monitor: Monitor }): JSX.Eleme
       note={
         first === undefined
           ? 'No run yet'
-          : `The last ${plural(runs.length, 'run')}. Full bar: failing.${isMoved ? ' Dashed line: path changed.' : ''} A bar is its check.`
+          : `${runs.length === 1 ? 'The only run' : `The last ${runs.length} runs`}. Full bar: failing.${isMoved ? ' Dashed line: path changed.' : ''} A bar is its check.`
       }
     >
       <ul>
