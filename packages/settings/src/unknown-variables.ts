@@ -10,8 +10,8 @@ export interface UnknownVariable {
 const OTHERS: ReadonlySet<string> = new Set(['HTTP_PROXY']);
 
 /**
- * Finds variables that are mistyped names of settings which are not set. Settings of one word have too many similar
- * names. Values are left out: they may be secret.
+ * Finds variables that are mistyped names of settings which are not set. Skips settings of one word, because too many
+ * names are similar to them. Values are left out: they may be secret.
  *
  * @param nearest the known word closest to a mistyped one; undefined if none is close
  */

@@ -26,7 +26,7 @@ export async function discoverNat64Prefixes(
   return [...new Set(answer.addresses.flatMap(translationPrefix))];
 }
 
-/** Failures by which the name has no AAAA record. */
+/** Failures that mean that the name has no AAAA record. */
 const hasNone: ReadonlySet<FailureCode> = new Set(['dns_no_address', 'dns_nxdomain']);
 
 const WITHIN_MS = 2_000;

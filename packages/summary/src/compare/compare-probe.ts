@@ -30,7 +30,7 @@ export interface ProbeDraft extends ProbeComparison {
 export interface EvidencePair {
   readonly a: EvidenceOf;
   readonly b: EvidenceOf;
-  /** As of `lossRateOf`, of both checks. */
+  /** Value of `lossRateOf` for the results of both checks. */
   readonly lossRate: number;
 }
 

@@ -33,7 +33,7 @@ export function positive(check: Check, probeResults: readonly ProbeResult[], up:
   }
 }
 
-/** Clause about the probes for which it is down, with the address family if that leaves another one open. */
+/** Clause about the probes for which the target is down, with the address family if the other one may work. */
 export function negative(check: Check, probeResults: readonly ProbeResult[], down: readonly ProbeResult[]): string {
   return `${fails(check, probeResults, down)}${overFamily(check.type, down)}`;
 }

@@ -36,7 +36,7 @@ function senderOf(icmp: IcmpNotice, target: string): string {
     : `from the target itself (${safeText(icmp.from)})`;
 }
 
-/** True for an error of devices that forward: no network, host or route. A host does not send it of itself. */
+/** True for an error of devices that forward: no network, host or route. A host sends none about itself. */
 function isOfForwarder({ type, code }: IcmpNotice, target: string): boolean {
   return (target.includes(':') ? ['1/0', '1/3'] : ['3/0', '3/1']).includes(`${type}/${code}`);
 }

@@ -1,6 +1,6 @@
 import type { SparseResultOf } from '../probe-result.ts';
 
-/** Number of packets without an answer from which on the text has that they follow each other. */
+/** Number of unanswered packets from which the text says that they are consecutive. */
 const LEAST = 3;
 
 /**

@@ -73,8 +73,8 @@ const KEY_SHARE = 51;
 const NAMED_CURVE = 3;
 
 /**
- * Of the parameters of a named curve in TLS 1.2 (RFC 8422 section 5.4, RFC 5246 section 7.4.3). Nothing is read of a
- * finite field, of whose cipher suites Chromium offers none.
+ * Group and signature algorithm in the parameters of a named curve in TLS 1.2 (RFC 8422 section 5.4, RFC 5246 section
+ * 7.4.3). Null for a finite field, of whose cipher suites Chromium offers none.
  */
 function curveAndSignatureOf(body: Buffer): readonly [group: number | null, signature: number | null] {
   return body[0] === NAMED_CURVE ? [uint16(body, 1), uint16(body, 4 + (body[3] ?? 0))] : [null, null];

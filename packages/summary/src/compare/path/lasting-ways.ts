@@ -7,7 +7,7 @@ import { changesAt, flowsAt, type HopFlows } from './missing-flows.ts';
 
 /** Paths of a load balancer that are gone, or new, since some run. */
 export interface LastingChange {
-  /** Number of traces since that run: none shows a lost path, several show a new one. */
+  /** Number of traces after the change: none shows a lost path, several show a new one. */
   readonly later: number;
   readonly changes: readonly PathChange[];
 }
