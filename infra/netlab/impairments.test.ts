@@ -16,6 +16,20 @@ afterAll(() => lab?.close());
 /** A host may set the clock of its virtual machines forward, by half a millisecond at once; time stamps of the kernel show it. */
 const LEAST_MS = DELAY_MS - 1;
 
+const MOST_TRACES = 6;
+
+/**
+ * The states of a trace over the slow network, and how many hops have answered in each. A machine that stalls for longer
+ * than that network takes shows two hops at once: then there is another trace.
+ */
+async function tracedSlowly(host: string) {
+  for (let left = MOST_TRACES; ; left -= 1) {
+    const states = await lab!.traceStates(host);
+    const answered = states.map(({ hops = [] }) => hops.filter(({ ip }) => ip !== null).length);
+    if (left === 1 || answered[0] === 1) return { states, answered };
+  }
+}
+
 describe('over a link that does what is known to packets', () => {
   for (const { family, address } of families) {
     for (const { network, rows, fields } of truths) {
@@ -49,8 +63,7 @@ describe('over a link that does what is known to packets', () => {
     itMeanwhile(
       `traceroute shows the hops that answered while it waits for those beyond, by IPv${family}`,
       async () => {
-        const states = await lab!.traceStates(address(networks.slow, 99));
-        const answered = states.map(({ hops = [] }) => hops.filter(({ ip }) => ip !== null).length);
+        const { states, answered } = await tracedSlowly(address(networks.slow, 99));
 
         expect(states[0]?.hops?.[0]).toMatchObject({ ip: address(1, 2) });
         expect(answered[0]).toBe(1);

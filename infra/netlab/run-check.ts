@@ -6,6 +6,7 @@ import { createContext } from '../../packages/diagnostics/src/diagnostic.ts';
 import { createPacketSockets, loadDiagnostic } from '../../packages/diagnostics/src/index.ts';
 import { literalProbeContext } from '../../packages/test-support/src/index.ts';
 import { createNameLookup, createNameResolver, isPrivateAddress } from '../../packages/target-policy/src/index.ts';
+import { awakeClock } from '../../packages/timers/src/index.ts';
 
 /** One line of standard input, JSON. */
 export interface CheckOrder {
@@ -26,6 +27,7 @@ export interface CheckOrder {
 }
 
 const BUSY_EVERY_MS = 20;
+const STALL_MS = 1_000;
 /** Factor of the time limits: results are tested here, not durations, and the machine may stall. */
 const INDULGENCE = 3;
 
@@ -41,6 +43,8 @@ export interface CheckOutcome {
   readonly outcome: object;
   /** End of the check by CLOCK_MONOTONIC, which all processes of the machine share, milliseconds. */
   readonly endedMs: number;
+  /** True if the probe stalled for a second or more meanwhile: packets under way may be left out of the outcome. */
+  readonly hasStalled: boolean;
   /** Partial results, if wanted, with their times in milliseconds since the start. */
   readonly partials: readonly { readonly atMs: number; readonly fields: object }[];
 }
@@ -52,6 +56,11 @@ export interface CheckOutcome {
 const busyShare = Number(process.argv[2] ?? 0);
 if (busyShare > 0) setInterval(() => burn(busyShare * BUSY_EVERY_MS), BUSY_EVERY_MS).unref();
 const packets = createPacketSockets();
+/** The time of the last stall of this process. */
+let stalledAtMs = -Infinity;
+const clock = awakeClock((milliseconds) => {
+  if (milliseconds >= STALL_MS) stalledAtMs = performance.now();
+});
 const running = new Set<Promise<void>>();
 for await (const line of createInterface({ input: process.stdin })) {
   const order = JSON.parse(line) as CheckOrder;
@@ -67,11 +76,15 @@ for await (const line of createInterface({ input: process.stdin })) {
   };
   const check = run(order, keep).then((outcome) => {
     const endedMs = Number(process.hrtime.bigint()) / 1e6;
-    write({ id: order.id, outcome, endedMs, partials } satisfies CheckOutcome);
+    clock.now();
+    const isNoted = ['stalled', 'packetsLeftOut', 'roundsLeftOut'].some((field) => field in outcome);
+    const hasStalled = isNoted || stalledAtMs >= startedMs;
+    write({ id: order.id, outcome, endedMs, hasStalled, partials } satisfies CheckOutcome);
   });
   running.add(check);
 }
 await Promise.all(running);
+clock.stop();
 await packets.close();
 
 async function run(

@@ -10,7 +10,7 @@ const missing = netlabMissing() ?? (await packagesMissing(['nftables']));
 const itInNetlab = itNeeding(missing, process.env['CI'], 'concurrent');
 
 // Allows for a busy machine.
-jest.setTimeout(600_000);
+jest.setTimeout(900_000);
 
 let lab: AlarmLab | undefined;
 beforeAll(async () => {
@@ -38,7 +38,8 @@ describe('the traces of a monitor that turned bad', () => {
     );
     expect(sentence).toMatch(/loss begins (at|between) .*\(fails loses \d+ %\)/);
     expect(sentence).toContain(`the working ones go on over hop 3, ${ONWARD} in AS`);
-    expect(sentence).toContain('and lose none of 10 packets.');
+    // Of ten rounds, an agent that stalls leaves out those under way.
+    expect(sentence).toMatch(/and lose none of ([5-9]|10) packets\./);
   });
 
   const dropped =
