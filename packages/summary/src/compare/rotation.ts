@@ -29,8 +29,8 @@ const rotating: Readonly<Record<string, ValuesOf>> = {
 
 /** Functions like `rotating`, for what one of several servers shows that fails or is configured differently. */
 const ofOneServer: Readonly<Record<string, ValuesOf>> = {
-  // Packets of a ping or trace are answered by the address itself, not by one of the servers behind it.
-  outcome: (one) => ('packets' in one.result || 'hops' in one.result ? [] : [outcomeText(one)]),
+  // A ping or trace of one flow may take the broken one of several paths, too.
+  outcome: (one) => [outcomeText(one)],
   state: ({ result }) => known((result as SparseResultOf<'tcp'>).state),
   status: ofHttp(({ statusCode }) => statusCode),
   'redirect url': ofHttp(({ url }) => placeOf(url)),

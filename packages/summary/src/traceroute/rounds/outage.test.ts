@@ -58,6 +58,16 @@ describe('a target that stops answering during the rounds', () => {
     ]);
   });
 
+  it('has the probes that saw the silence in the headline', () => {
+    const all = '.'.repeat(30);
+    const pause = `${'.'.repeat(10)}*******${'.'.repeat(13)}`;
+    const result = resultUntilEnd(all, pause, pause, 'new');
+
+    expect(summaryOf('traceroute', { 'fra-1': result, 'ber-1': result }).headline).toContain(
+      'but not all the time: it answered none of rounds 11 to 17 of 30 of ber-1 and rounds 11 to 17 of 30 of fra-1.',
+    );
+  });
+
   it('that is silent at first is degraded too', () => {
     const target = `${'*'.repeat(12)}${'.'.repeat(18)}`;
     const summary = untilEnd('.'.repeat(30), '.'.repeat(30), target);

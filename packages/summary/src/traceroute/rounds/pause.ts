@@ -111,10 +111,12 @@ export function findPauses(traces: readonly Trace[]): readonly FindingDraft[] {
   const alive = pauses.map((one) => (one.alive === undefined ? '' : stepText(one.alive)));
   const isSame = new Set(alive).size === 1;
   const aliveText = (where: string | undefined): string => `the last hop that still answered is ${where}`;
-  const who = pauses.map(({ trace, from, to, rounds }, index) => {
-    const where = isSame || alive[index] === '' ? '' : ` (${aliveText(alive[index])})`;
-    return `rounds ${from} to ${to} of ${rounds} of ${trace.probeResult.probe}${where}`;
-  });
+  const silences = pauses.map(
+    ({ trace, from, to, rounds }) => `rounds ${from} to ${to} of ${rounds} of ${trace.probeResult.probe}`,
+  );
+  const who = silences.map((silence, index) =>
+    isSame || alive[index] === '' ? silence : `${silence} (${aliveText(alive[index])})`,
+  );
   const end = isSame && alive[0] !== '' ? `; ${aliveText(alive[0])}` : '';
   const isFirst = pauses.map(({ from }) => from === 1);
   const what = isFirst.every(Boolean)
@@ -122,8 +124,7 @@ export function findPauses(traces: readonly Trace[]): readonly FindingDraft[] {
     : `The target fell silent during the check${isFirst.some(Boolean) ? ', or was when it began' : ''}, and came back`;
   const text = `${what}: it answered none of ${listed(who)}${end}.${whyOf(pauses)}`;
   const results = pauses.map(({ trace }) => trace.probeResult);
-  const [first] = pauses;
-  const brief = `not all the time: it answered none of rounds ${first!.from} to ${first!.to} of ${first!.rounds} of ${first!.trace.probeResult.probe}`;
+  const brief = `not all the time: it answered none of ${listed(silences)}`;
   return [buildFinding('target_pauses', 'warning', results, text, brief)];
 }
 
