@@ -68,6 +68,7 @@ export const findingCodes = {
   http_client_error: 'The target answered with a 4xx status.',
   http_status_differs: 'The target answered with different statuses.',
   http_redirect_failed: 'Redirects form a loop, exceed the limit, or lead to a refused target.',
+  http_hsts_loop: 'A redirect leads from https to http, and Strict-Transport-Security makes it a loop for browsers.',
   http_redirects_elsewhere: 'Redirects lead to another host.',
   http_redirects_unencrypted: 'A redirect leads from https to http, which is not encrypted.',
   http_redirects_differ: 'Redirects lead probes to different places.',

@@ -194,13 +194,17 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
     ['warning'],
     'http: `redirect_loop`, which counts as no answer; `redirect_limit` and `redirect_refused`, which count as one.',
   ),
+  http_hsts_loop: degrading(
+    ['warning'],
+    'http: `hsts` of a redirect of an https URL, of a followed redirect too, is `loop`.',
+  ),
   http_redirects_elsewhere: rule(
     ['info'],
     'http: the Location of a redirect (301, 302, 303, 307 or 308) names another host; a leading `www.` makes no other one. Of followed redirects if they led some of the probes with an answer to another host; if all, the headline says so.',
   ),
   http_redirects_unencrypted: rule(
     ['warning'],
-    'http: the Location of a redirect of an https URL, of a followed redirect too, is an http URL. It does not degrade: browsers follow it, unless HSTS (RFC 6797) makes them ask https again, which is not examined.',
+    'http: the Location of a redirect of an https URL, of a followed redirect too, is an http URL. It does not degrade: browsers follow it, or ask https if `hsts` is `upgraded`. Not if `hsts` is `loop`. That a browser knows the demand of an earlier visit, or is delivered with it (preload), is not examined.',
   ),
   http_redirects_differ: rule(
     ['info'],

@@ -79,18 +79,47 @@ function elsewhereOf(probeResults: readonly HttpResult[]): readonly HttpResult[]
   );
 }
 
-/** Finding: redirects lead from https to http, followed or not. */
+/** Findings: redirects lead from https to http, followed or not, and browsers end in a loop there. */
 function unencrypted(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
-  const placesOf = (result: SparseResultOf<'http'>): readonly string[] =>
-    [result, ...(result.redirects ?? [])].flatMap((answer) => {
-      const [from, to] = [URL.parse(answer.url ?? ''), redirectUrl(answer)];
-      return from?.protocol === 'https:' && to?.protocol === 'http:' ? [to.origin] : [];
+  const all: FindingDraft[] = [];
+  const looping = probeResults.filter(({ result }) => downgrades(result).some(({ hsts }) => hsts === 'loop'));
+  if (looping.length > 0) {
+    const why = tally(looping, ({ result }) => {
+      const { from, to } = downgrades(result).find(({ hsts }) => hsts === 'loop')!;
+      return `${safeText(from.href, 120)} redirects to ${safeText(to.href, 120)}`;
     });
-  const hit = probeResults.filter(({ result }) => placesOf(result).length > 0);
-  if (hit.length === 0) return [];
-  const places = unique(hit.flatMap(({ result }) => placesOf(result)));
-  const text = `Redirects lead ${naming(hit)} from https to ${listed(places.map((place) => safeText(place, 120)))}, which is not encrypted.`;
-  return [buildFinding('http_redirects_unencrypted', 'warning', hit, text)];
+    const text =
+      `In browsers the redirects form a loop: ${why}, but https is demanded there (Strict-Transport-Security), ` +
+      'so that they ask https again, and are redirected again. Programs that ignore this header, such as curl, go on.';
+    all.push(buildFinding('http_hsts_loop', 'warning', looping, text, 'its redirects form a loop in browsers'));
+  }
+  const onward = ({ result }: HttpResult): readonly Downgrade[] =>
+    downgrades(result).filter(({ hsts }) => hsts !== 'loop');
+  const hit = probeResults.filter((probeResult) => onward(probeResult).length > 0);
+  if (hit.length === 0) return all;
+  const places = unique(
+    hit.flatMap((probeResult) => onward(probeResult).map(({ to, hsts }) => `${safeText(to.origin, 120)}${instead(hsts)}`)),
+  );
+  const text = `Redirects lead ${naming(hit)} from https to ${listed(places)}, which is not encrypted.`;
+  return [...all, buildFinding('http_redirects_unencrypted', 'warning', hit, text)];
+}
+
+interface Downgrade {
+  readonly from: URL;
+  readonly to: URL;
+  readonly hsts: SparseResultOf<'http'>['hsts'];
+}
+
+/** The redirects from https to http, followed or not. */
+function downgrades(result: SparseResultOf<'http'>): readonly Downgrade[] {
+  return [result, ...(result.redirects ?? [])].flatMap((answer) => {
+    const [from, to] = [URL.parse(answer.url ?? ''), redirectUrl(answer)];
+    return from?.protocol === 'https:' && to?.protocol === 'http:' ? [{ from, to, hsts: answer.hsts }] : [];
+  });
+}
+
+function instead(hsts: Downgrade['hsts']): string {
+  return hsts === undefined ? '' : ' (browsers ask https there, by Strict-Transport-Security)';
 }
 
 /** True if a response redirects to another host; a leading `www.` makes no difference. */

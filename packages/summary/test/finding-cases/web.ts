@@ -279,6 +279,34 @@ export const webCases: FindingCases = {
       ['they lead to an error', summaryOf('http', { 'fra-1': http(404) })],
     ],
   },
+  http_hsts_loop: {
+    present: [
+      [
+        'to http on the same host, which demands https',
+        summaryOf('http', { 'fra-1': { ...moved('http://example.com/a'), hsts: 'loop' } }),
+      ],
+      [
+        'the check followed it, and got a page',
+        summaryOf('http', {
+          'fra-1': http(200, {
+            url: 'http://example.com/',
+            redirects: [redirectOf('https://example.com/', { location: 'http://example.com/', hsts: 'loop' })],
+          }),
+        }),
+      ],
+    ],
+    absent: [
+      ['https is not demanded', summaryOf('http', { 'fra-1': moved('http://example.com/a') })],
+      [
+        'browsers ask another URL of https',
+        summaryOf('http', { 'fra-1': { ...moved('http://example.com/b'), hsts: 'upgraded' } }),
+      ],
+      [
+        'the answer of http has it, which is ignored',
+        summaryOf('http', { 'fra-1': { ...moved('http://example.com/b', 'http://example.com/a'), hsts: 'loop' } }),
+      ],
+    ],
+  },
   http_redirects_elsewhere: {
     present: [
       ['to another host', summaryOf('http', { 'fra-1': moved('https://other.example/') })],

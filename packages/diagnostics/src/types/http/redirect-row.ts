@@ -14,7 +14,7 @@ const [MAX_TEXT, MAX_TEXT_IN_ALL, LEAST_TEXT] = [1_024, 8_192, 256];
 
 /** The row of a redirect; ten of them must fit into a result. */
 export function redirectOf({ fields, resolvedIp, rt }: Step, before: Redirects): Redirects[number] {
-  const { url, statusCode, httpVersion, location, timings, deviations } = fields;
+  const { url, statusCode, httpVersion, location, timings, deviations, hsts } = fields;
   const taken = before.reduce((sum, row) => sum + row.url.length + (row.location?.length ?? 0), 0);
   const most = taken + 2 * MAX_TEXT > MAX_TEXT_IN_ALL ? LEAST_TEXT : MAX_TEXT;
   return {
@@ -22,6 +22,7 @@ export function redirectOf({ fields, resolvedIp, rt }: Step, before: Redirects):
     statusCode: statusCode!,
     httpVersion: httpVersion!,
     location: typeof location === 'string' ? boundText(location, most) : null,
+    ...(hsts === undefined ? {} : { hsts }),
     resolvedIp: resolvedIp!,
     rt: rt!,
     timings: timings!,

@@ -12,6 +12,7 @@ import { MAX_BODY_BYTES, MAX_KEPT_HEADERS } from '../../http-client/bounds.ts';
 import { deviationCodes } from '../../http-client/deviations.ts';
 import { MAX_LISTED_ADDRESSES } from '../../shared/address-fields.ts';
 import { certificateFields, tlsSchema } from '../../tls/schema.ts';
+import { timings } from './timings-schema.ts';
 
 /** Limit of the stored addresses that accepted no connection. */
 const MAX_DEAD_ADDRESSES = 4;
@@ -24,33 +25,19 @@ export const MAX_REDIRECT_DEVIATIONS = 3;
 /** Limit of the stored services of an Alt-Svc header. */
 export const MAX_ALTERNATIVES = 8;
 
-const phase = (description: string) => Type.Optional({ ...durationSchema, description });
-
-const timings = Type.Object(
-  {
-    dns: phase('Resolution of the name; 0 for an address.'),
-    connect: phase('TCP handshake.'),
-    tls: phase('TLS handshake; absent for http URLs.'),
-    firstByte: phase('From the request to the first byte of the answer.'),
-    download: phase('From the first byte of the answer to its end, or to where it was cut off.'),
-    retries: phase(
-      'Attempts that were given up before: with addresses that took no connection, and by HTTP/2 where the server ' +
-        'wants HTTP/1.1 or did not take the request up. The phases after `dns` are of the attempt that gave the ' +
-        'answer.',
-    ),
-    total: { ...durationSchema, description: 'All of it; the sum of the phases if none was interrupted.' },
-  },
-  {
-    additionalProperties: false,
-    description: 'Milliseconds per phase. An unfinished phase is absent.',
-  },
-);
-
 const statusCode = Type.Integer({ minimum: 100, maximum: 999, description: 'HTTP status code of the answer.' });
 const httpVersion = Type.String({ maxLength: 8, description: 'HTTP version of the response.' });
 const url = Type.String({ maxLength: 2048, description: 'URL of the response, after redirects.' });
 const location = nullable(
   Type.String({ maxLength: 2048, description: 'The Location header of the response as sent.' }),
+);
+
+const hsts = Type.Optional(
+  Type.Enum(['loop', 'upgraded'], {
+    description:
+      'Of a redirect to http, if this or an earlier answer of the check demands https for its host (Strict-Transport-Security, RFC 6797): browsers ask https instead. loop: that is a request ' +
+      'that the check was redirected from, with the same cookies; upgraded: it is another one. The check itself follows `location`.',
+  }),
 );
 
 const alternative = Type.Object(
@@ -112,6 +99,7 @@ const redirect = Type.Object(
     statusCode,
     httpVersion,
     location,
+    hsts,
     resolvedIp: addressSchema,
     rt: durationSchema,
     timings,
@@ -129,6 +117,7 @@ export const resultFields = {
   httpVersion,
   url,
   location,
+  hsts,
   headers: Type.Array(Type.Array(Type.String({ maxLength: 8192 }), { minItems: 2, maxItems: 2 }), {
     maxItems: MAX_KEPT_HEADERS,
     description: 'Headers as pairs of name and value, in the order received; 8 KiB at most.',

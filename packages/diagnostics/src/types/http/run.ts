@@ -8,6 +8,7 @@ import { boundText } from '../../shared/bounded-text.ts';
 import { createBodyRules } from './body-rules.ts';
 import { cookieJar } from './cookies.ts';
 import { DEFAULT_BODY_BYTES } from './contract.ts';
+import { createHsts } from './hsts.ts';
 import type { Http } from './types.ts';
 import type { Step, StepProgress } from './hop/hop-timings.ts';
 import {
@@ -32,7 +33,7 @@ import { takeStep } from './hop/run-hop.ts';
  */
 export async function runHttp(params: ParamsOf<Http>, context: DiagnosticContext<Http>): Promise<Outcome<Http>> {
   const { insecureSSL, options } = params;
-  const { method, httpVersion, followRedirects, maxBodyBytes = DEFAULT_BODY_BYTES } = options;
+  const { httpVersion, followRedirects } = options;
   const rules = requestOf(params);
   const bodyRules = createBodyRules(expressionsOf(params), rules?.compression);
   if ('failure' in bodyRules) return { result: 'error', rt: null, resolvedIp: null, error: bodyRules.failure };
@@ -42,6 +43,7 @@ export async function runHttp(params: ParamsOf<Http>, context: DiagnosticContext
   const onProgress = (fields: StepProgress): void => context.emitPartial({ ...fields, redirects: [...redirects] });
   const seen = new Map<string, string>();
   const jar = cookieJar();
+  const hsts = createHsts(jar);
   const first = new URL(params.host);
   /** The server name of the module applies to the first host only, as in blackbox_exporter. */
   const tlsFor = ({ host }: URL): TlsRules | undefined => {
@@ -49,32 +51,23 @@ export async function runHttp(params: ParamsOf<Http>, context: DiagnosticContext
     const { serverName: _, ...tls } = rules.tls;
     return tls;
   };
-  let request: Request = {
-    url: first,
-    method: rules?.method ?? method,
-    headers: [
-      ...requestHeaders(context.attribution.userAgent, withToken(rules?.headers ?? options.headers, token)),
-      ...lengthOf(rules),
-    ],
-    ...(rules === undefined ? {} : { host: rules.host, body: bytesOf(rules.body), becomesGet: true }),
-    maxBodyBytes,
-    followsRedirects: followRedirects > 0,
-  };
+  let request = firstRequest(params, context.attribution.userAgent, token);
 
   for (;;) {
     const sent = withCookies(request, jar.cookiesFor(request.url));
-    const step = await takeStep(
+    const taken = await takeStep(
       { ...sent, onBody: bodyRules.start() },
       { insecureSSL, httpVersion, family: singleFamily(options), tls: tlsFor(request.url), onProgress },
       context,
     );
+    if (taken.head !== null) jar.keep(request.url, taken.head);
+    const step = { ...taken, fields: { ...taken.fields, ...hsts.after(request, sent, taken) } };
     const failure = step.failure ?? statusFailure(step);
     if (failure !== null || followRedirects === 0 || step.head === null || !isRedirect(step.head)) {
       const ending = failure === null ? null : fromRedirect(failure, redirects, request.url);
       return { ...outcome(step, redirects, ending), ...(await bodyRules.fields(step)) };
     }
 
-    jar.keep(request.url, step.head);
     const next = redirected(request, step.head);
     if (next.failure !== null) return outcome(step, redirects, next.failure);
     const isLast = redirects.length === followRedirects;
@@ -88,6 +81,19 @@ export async function runHttp(params: ParamsOf<Http>, context: DiagnosticContext
     redirects.push(redirectOf(step, redirects));
     request = next.request;
   }
+}
+
+function firstRequest(params: ParamsOf<Http>, userAgent: string, token: TokenReading | undefined): Request {
+  const { host, options } = params;
+  const rules = requestOf(params);
+  return {
+    url: new URL(host),
+    method: rules?.method ?? options.method,
+    headers: [...requestHeaders(userAgent, withToken(rules?.headers ?? options.headers, token)), ...lengthOf(rules)],
+    ...(rules === undefined ? {} : { host: rules.host, body: bytesOf(rules.body), becomesGet: true }),
+    maxBodyBytes: options.maxBodyBytes ?? DEFAULT_BODY_BYTES,
+    followsRedirects: options.followRedirects > 0,
+  };
 }
 
 /**
