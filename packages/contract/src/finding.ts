@@ -75,6 +75,7 @@ export const findingCodes = {
   address_dead: 'An address of the name takes no connections, and another does.',
   http_body_unfinished:
     'The target answered, but the body of its answer did not end in time, or ends before its content coding does.',
+  http_browser_refused: 'Browsers refuse the response, because it has headers that differ, and the check reads it.',
   http_deviates: 'The response violates a rule of HTTP that browsers do not enforce.',
   http_server_slow: 'The target was slow to start its response.',
   browser_page_failed: 'A browser could not open the page, although the check got an answer.',

@@ -218,9 +218,13 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
     ['warning'],
     'http: `http_body_unfinished`, or `http_decode_failed` with `truncated`: the body ends before its content coding does. It counts as an answer, unless the status is 500 or above. One finding for each.',
   ),
+  http_browser_refused: degrading(
+    ['warning'],
+    'http: `deviations` of the answer, or of a redirect, has `location_differs` or `content_disposition_differs`.',
+  ),
   http_deviates: rule(
     ['warning'],
-    'http: `deviations` of the answer, or of a redirect, is not empty. The text has the clause of each. It does not degrade: browsers show the page.',
+    'http: `deviations` of the answer, or of a redirect, has others than those of `http_browser_refused`. The text has the clause of each. It does not degrade: browsers show the page.',
   ),
   http_server_slow: degrading(
     ['warning', 'info'],

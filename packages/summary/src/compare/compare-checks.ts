@@ -100,6 +100,7 @@ const facts: ReadonlySet<FindingCode> = new Set([
   'certificate_browser_refused',
   'certificate_staple_bad',
   'dns_not_public',
+  'http_browser_refused',
   'http_hsts_loop',
   'http_redirect_failed',
   'path_mtu_black_hole',

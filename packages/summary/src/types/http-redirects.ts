@@ -98,7 +98,9 @@ function unencrypted(probeResults: readonly HttpResult[]): readonly FindingDraft
   const hit = probeResults.filter((probeResult) => onward(probeResult).length > 0);
   if (hit.length === 0) return all;
   const places = unique(
-    hit.flatMap((probeResult) => onward(probeResult).map(({ to, hsts }) => `${safeText(to.origin, 120)}${instead(hsts)}`)),
+    hit.flatMap((probeResult) =>
+      onward(probeResult).map(({ to, hsts }) => `${safeText(to.origin, 120)}${instead(hsts)}`),
+    ),
   );
   const text = `Redirects lead ${naming(hit)} from https to ${listed(places)}, which is not encrypted.`;
   return [...all, buildFinding('http_redirects_unencrypted', 'warning', hit, text)];

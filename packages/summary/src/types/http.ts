@@ -86,33 +86,36 @@ function unknownStatus(probeResults: readonly HttpResult[]): string {
 }
 
 function deviations(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
-  const deviant = probeResults.filter((probeResult) => deviationsOf(probeResult).length > 0);
-  if (deviant.length === 0) return [];
+  const all: FindingDraft[] = [];
+  const refused = probeResults.filter((probeResult) => headersOf(probeResult).length > 0);
+  if (refused.length > 0) {
+    const text =
+      `The answer that ${naming(refused)} got has several ${listed(unique(refused.flatMap(headersOf)))} headers that differ: ` +
+      'browsers refuse it (RFC 9110 section 5.3), while programs such as curl take one of them.';
+    all.push(buildFinding('http_browser_refused', 'warning', refused, text, 'browsers refuse the answer'));
+  }
+  const others = (probeResult: HttpResult): Deviations =>
+    deviationsOf(probeResult).filter(({ code }) => !REFUSED_BY_BROWSERS.has(code));
+  const deviant = probeResults.filter((probeResult) => others(probeResult).length > 0);
+  if (deviant.length === 0) return all;
   const rules = unique(
-    deviant.flatMap((probeResult) =>
-      deviationsOf(probeResult).map(({ code, clause }) => `${ruleName(code)} (${clause})`),
-    ),
+    deviant.flatMap((probeResult) => others(probeResult).map(({ code, clause }) => `${ruleName(code)} (${clause})`)),
   );
-  const refused = deviant.filter((probeResult) =>
-    deviationsOf(probeResult).some(({ code }) => REFUSED_BY_BROWSERS.has(code)),
-  );
-  const headers = unique(
-    refused.flatMap((probeResult) =>
-      deviationsOf(probeResult).flatMap(({ code }) => REFUSED_BY_BROWSERS.get(code) ?? []),
-    ),
-  );
-  const refusal = `Browsers such as Chromium refuse one with ${listed(headers)} headers that differ, as ${naming(refused)} got.`;
   const text =
-    `The answer that ${naming(deviant)} got breaks the rules of HTTP, which ` +
-    `${refused.length === 0 ? 'browsers such as Chromium overlook and ' : ''}strict proxies may refuse: ${listed(rules)}.` +
-    (refused.length === 0 ? '' : ` ${refusal}`);
-  return [buildFinding('http_deviates', 'warning', deviant, text)];
+    `The answer that ${naming(deviant)} got breaks the rules of HTTP, which browsers such as Chromium overlook and ` +
+    `strict proxies may refuse: ${listed(rules)}.`;
+  return [...all, buildFinding('http_deviates', 'warning', deviant, text)];
 }
 
+/** Deviations that Chromium and Firefox refuse, with the names of the headers. */
 const REFUSED_BY_BROWSERS: ReadonlyMap<string, string> = new Map([
   ['location_differs', 'Location'],
   ['content_disposition_differs', 'Content-Disposition'],
 ]);
+
+function headersOf(probeResult: HttpResult): readonly string[] {
+  return deviationsOf(probeResult).flatMap(({ code }) => REFUSED_BY_BROWSERS.get(code) ?? []);
+}
 
 type Deviations = NonNullable<SparseResultOf<'http'>['deviations']>;
 

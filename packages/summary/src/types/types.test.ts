@@ -727,14 +727,19 @@ describe('an http check', () => {
     expect(textOf(summary, 'http_deviates')).toContain('which browsers such as Chromium overlook and strict proxies');
   });
 
-  it('does not say that browsers overlook Location headers that differ', () => {
+  it('says that browsers refuse Location headers that differ, and does not say it of the rest', () => {
     const twice = { code: 'location_differs' as const, clause: 'RFC 9110 section 5.3', text: 'x' };
-    const summary = summaryOf('http', { 'fra-1': http(301, { deviations: [twice] }) });
+    const bare = { code: 'bare_lf' as const, clause: 'RFC 9112 section 2.2', text: 'x' };
+    const summary = summaryOf('http', { 'fra-1': http(301, { deviations: [twice, bare] }) });
 
-    expect(textOf(summary, 'http_deviates')).toContain(
-      'Chromium refuse one with Location headers that differ, as fra-1',
+    expect(textOf(summary, 'http_browser_refused')).toContain(
+      'several Location headers that differ: browsers refuse it',
     );
-    expect(textOf(summary, 'http_deviates')).not.toContain('overlook');
+    expect(textOf(summary, 'http_deviates')).toContain('strict proxies may refuse: bare LF (RFC 9112 section 2.2).');
+    expect(summary).toMatchObject({
+      verdict: 'degraded',
+      headline: expect.stringContaining('but browsers refuse the answer'),
+    });
   });
 
   it('has the days of all certificates that expire soon', () => {

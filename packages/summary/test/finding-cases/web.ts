@@ -46,6 +46,11 @@ const dead = { address: '192.0.2.66', error: 'connection_refused' as const, time
 const inTls = { phase: 'tls' } as const;
 const untrusted = refused('tls_self_signed');
 const deviation = [{ code: 'bare_lf', clause: 'RFC 9112 section 2.2', browsers: 'accept' }];
+const differing = (code: 'location_differs' | 'content_disposition_differs' | 'bare_lf') => ({
+  code,
+  clause: 'RFC 9110 section 5.3',
+  text: 'They differ.',
+});
 const reason = { code: 'screenshot_failed', phase: 'exec', source: 'probe', message: 'No browser.' } as const;
 const picture = (state: Screenshot['state']): Screenshot => ({
   state,
@@ -415,9 +420,33 @@ export const webCases: FindingCases = {
       ['none takes one', summaryOf('http', { 'fra-1': bad('connection_refused', { deadAddresses: [dead] }) })],
     ],
   },
+  http_browser_refused: {
+    present: [
+      ['two places', summaryOf('http', { 'fra-1': http(301, { deviations: [differing('location_differs')] }) })],
+      [
+        'two names',
+        summaryOf('http', { 'fra-1': http(200, { deviations: [differing('content_disposition_differs')] }) }),
+      ],
+      [
+        'of a redirect',
+        summaryOf('http', {
+          'fra-1': http(200, {
+            redirects: [redirectOf('https://example.com/', { deviations: [differing('location_differs')] })],
+          }),
+        }),
+      ],
+    ],
+    absent: [
+      ['what browsers overlook', summaryOf('http', { 'fra-1': http(200, { deviations: [differing('bare_lf')] }) })],
+    ],
+  },
   http_deviates: {
     present: [['a line without CR', summaryOf('http', { 'fra-1': http(200, { deviations: deviation } as never) })]],
     absent: [
+      [
+        'what browsers refuse',
+        summaryOf('http', { 'fra-1': http(301, { deviations: [differing('location_differs')] }) }),
+      ],
       ['none', summaryOf('http', { 'fra-1': http(200, { deviations: [] }) })],
       ['an agent that looks for none', summaryOf('http', { 'fra-1': http(200) })],
     ],
