@@ -6,9 +6,9 @@ import type { TlsRules } from '../../tls/rules.ts';
 import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
 import { boundText } from '../../shared/bounded-text.ts';
 import { createBodyRules } from './body-rules.ts';
-import { cookieJar } from './cookies.ts';
+import { cookieJar } from './redirects/cookies.ts';
 import { DEFAULT_BODY_BYTES } from './contract.ts';
-import { createHsts } from './hsts.ts';
+import { createHsts } from './redirects/hsts.ts';
 import type { Http } from './types.ts';
 import type { Step, StepProgress } from './hop/hop-timings.ts';
 import {
@@ -22,7 +22,7 @@ import {
   portOf,
 } from '../../http-client/request.ts';
 import { fetchToken, type TokenReading } from './oauth2.ts';
-import { redirectOf, type Redirects } from './redirect-row.ts';
+import { redirectOf, type Redirects } from './redirects/redirect-row.ts';
 import { expressionsOf, requestOf, type RequestRules } from './request-rules.ts';
 import { takeStep } from './hop/run-hop.ts';
 

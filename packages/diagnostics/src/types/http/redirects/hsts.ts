@@ -1,10 +1,10 @@
 import { isIP } from 'node:net';
 
-import { isRedirect, keyOf, redirected, withCookies, type Request } from '../../http-client/request.ts';
-import { headerOf } from '../../http-client/response-head.ts';
+import { isRedirect, keyOf, redirected, withCookies, type Request } from '../../../http-client/request.ts';
+import { headerOf } from '../../../http-client/response-head.ts';
 import type { CookieJar } from './cookies.ts';
-import type { Step } from './hop/hop-timings.ts';
-import type { HttpFields } from './types.ts';
+import type { Step } from '../hop/hop-timings.ts';
+import type { HttpFields } from '../types.ts';
 
 /** Follows in thought how browsers go on if answers of the check demand https (HSTS, RFC 6797). */
 export interface Hsts {

@@ -5,9 +5,9 @@ import { execFile } from 'node:child_process';
 import { createServer, type RequestListener } from 'node:http';
 import { promisify } from 'node:util';
 
-import { closedPort } from '../../../test/closed-port.ts';
-import { checkOf, problemsOf } from '../../../test/http.ts';
-import { curlVersion } from '../../../test/second-opinions.ts';
+import { closedPort } from '../../../../test/closed-port.ts';
+import { checkOf, problemsOf } from '../../../../test/http.ts';
+import { curlVersion } from '../../../../test/second-opinions.ts';
 
 const run = promisify(execFile);
 const itWithCurl = itNeeding(curlVersion() === null ? 'curl not found' : null, process.env['CI']);

@@ -1,4 +1,4 @@
-import type { Head } from '../../http-client/response-head.ts';
+import type { Head } from '../../../http-client/response-head.ts';
 
 /** Cookies of one check, kept across redirects (RFC 6265). */
 export interface CookieJar {

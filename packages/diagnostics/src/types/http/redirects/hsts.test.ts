@@ -13,9 +13,9 @@ import {
   type Issued,
 } from '@vantage/test-support/certificate-mint';
 import { packagesMissing, unpackPackages } from '@vantage/test-support/debian-packages';
-import { checkOf, problemsOf } from '../../../test/http.ts';
-import { chromiumOpinion, type ChromiumOpinion } from '../../../test/second-opinions.ts';
-import { createTrustStore, type TrustStore } from '../../tls/certificate/trust-store.ts';
+import { checkOf, problemsOf } from '../../../../test/http.ts';
+import { chromiumOpinion, type ChromiumOpinion } from '../../../../test/second-opinions.ts';
+import { createTrustStore, type TrustStore } from '../../../tls/certificate/trust-store.ts';
 
 const isCi = process.env['CI'] !== undefined;
 const tools = opensslVersion() === null ? 'openssl is needed' : null;

@@ -1,7 +1,7 @@
-import { boundText } from '../../shared/bounded-text.ts';
-import type { Step } from './hop/hop-timings.ts';
-import { MAX_REDIRECT_DEVIATIONS } from './result-fields.ts';
-import type { HttpFields } from './types.ts';
+import { boundText } from '../../../shared/bounded-text.ts';
+import type { Step } from '../hop/hop-timings.ts';
+import { MAX_REDIRECT_DEVIATIONS } from '../result-fields.ts';
+import type { HttpFields } from '../types.ts';
 
 /** The rows of followed redirects in a result. */
 export type Redirects = NonNullable<HttpFields['redirects']>;
