@@ -34,9 +34,14 @@ export function announcedUrl(
   let writtenAt = Number.NEGATIVE_INFINITY;
   let warned = '';
   const run = async (): Promise<void> => {
-    if (own === undefined || performance.now() - writtenAt < AGAIN_MS) return;
+    if (own === undefined) return;
     const { url, isSet } = own;
-    const others = await onStore(redis, async (ready) => store(ready, await clock.now(ready), { url, isSet }));
+    const isDue = performance.now() - writtenAt >= AGAIN_MS;
+    const others = await onStore(redis, async (ready) => {
+      if (!isDue && (await ready.exists(redisKeys.serviceUrl)) === 1) return undefined;
+      return store(ready, await clock.now(ready), { url, isSet });
+    });
+    if (others === undefined) return;
     writtenAt = performance.now();
     const text = others.join(' ');
     if (text !== warned && text !== '') {
