@@ -89,6 +89,15 @@ describe('the OpenAPI document', () => {
     expect(named.filter((name) => !referred.has(name))).toEqual([]);
   });
 
+  it('says of the check of a monitor what validates it', () => {
+    const isMonitor = publishedSchemas().validatorOf('MonitorRequest');
+    const check = { type: 'tcp', host: 'a.example', port: 443 };
+
+    expect(isMonitor({ check, every: '60s' })).toBe(true);
+    expect(isMonitor({ check: { ...check, port: '443' }, every: '60s' })).toBe(false);
+    expect(isMonitor({ check: { ...check, options: { count: 1 } }, every: '60s' })).toBe(false);
+  });
+
   it('gives a text that is fixed as an enum too: some generators do not know `const`', () => {
     const fixed = schemasIn(document['components']).filter(
       (schema) => schema['type'] === 'string' && 'const' in schema,

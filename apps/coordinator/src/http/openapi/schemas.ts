@@ -55,7 +55,7 @@ export const componentSchemas = oncePer((checkTypes: readonly AnyCheckType[]): J
     Agreement: toJson(agreementSchema),
     MonitoredProbe: toJson(monitoredProbeSchema),
     Run: toJson(runSchema),
-    MonitorRequest: toJson(monitorRequestSchema),
+    MonitorRequest: withCheckRequest(toJson(monitorRequestSchema)),
     MonitorInList: toJson(monitorInListSchema),
     MonitorPathChange: toJson(pathChangeSchema),
     Monitor: toJson(monitorSchema),
@@ -83,6 +83,13 @@ export const componentSchemas = oncePer((checkTypes: readonly AnyCheckType[]): J
     ...(Object.fromEntries(named) as JsonObject),
   };
 });
+
+/** Refers to the requests of checks, which validate the check of a monitor apart from the rest. */
+function withCheckRequest(monitor: JsonObject): JsonObject {
+  const properties = monitor['properties'] as JsonObject;
+  const { type: _object, ...check } = properties['check'] as JsonObject;
+  return { ...monitor, properties: { ...properties, check: { ...refTo('CheckRequest'), ...check } } };
+}
 
 /** Describes the values of `code`. */
 function withCodes(failure: JsonObject): JsonObject {
