@@ -1,7 +1,7 @@
 import type { Check } from '@vantage/contract';
 
 import type { AppOptions } from '../src/app.ts';
-import type { AcceptedRequest, Checks } from '../src/checks/checks.ts';
+import type { AcceptedRequest, Checks, StartOptions } from '../src/checks/checks.ts';
 import type { EvaluateTarget } from '../src/http/requests/accept-request.ts';
 
 export const CHECK_ID = 'qPUXvL1sQx2rGJm0Zf7N4w';
@@ -41,13 +41,34 @@ export const noMonitors: AppOptions['monitors'] = {
 
 export function stubChecks(created: AcceptedRequest[], stored: ReadonlyMap<string, Check>): Checks {
   return {
-    create: async (request, admit) => {
-      if (admit !== undefined && !(await admit(2))) return { created: false, reason: 'not-admitted' };
+    ...selectFor(async (request) => {
       created.push(request);
-      return { created: true, checkId: CHECK_ID, probes: ['fra-1', 'nyc-1'], withoutJob: 0 };
+      return CHECK_ID;
+    }),
+    create: async () => {
+      throw new Error('only monitors create checks without limits');
     },
     read: async (id) => stored.get(id),
     screenshot: async () => undefined,
     noteShed: () => undefined,
+  };
+}
+
+/** Selects two probes for each request; `start` gives the id of a check that is admitted. */
+export function selectFor(
+  start: (request: AcceptedRequest, options: StartOptions) => Promise<string>,
+): Pick<Checks, 'select'> {
+  const probes = ['fra-1', 'nyc-1'];
+  return {
+    select: async (request) => ({
+      created: undefined,
+      checkId: CHECK_ID,
+      probes,
+      grant: undefined,
+      start: async (options = {}) => {
+        if ((await options.admission?.isAdmitted) === false) return undefined;
+        return { created: true, checkId: await start(request, options), probes, withoutJob: 0 };
+      },
+    }),
   };
 }

@@ -125,7 +125,7 @@ export function openCreate(
   { requests, channels, clock, replicas, writes }: Store,
   { directory }: ProbeService,
   { metrics, longestQueueMs, screenshotBudgetMs }: CheckServiceOptions,
-): Checks['create'] {
+): Pick<Checks, 'select' | 'create'> {
   const { retentionMs, tracing } = shared;
   const load = createProbeCapacity({
     listen: (id, listener) => channels.listen(redisKeys.checkEvents(id), listener),

@@ -88,7 +88,7 @@ export function createCheckService(store: Store, probes: ProbeService, options: 
   const parts = openCheckParts(store, probes, options);
   const { shared, keptMs, budget, queues, reads, screenshots } = parts;
   const ingest = openIngest(parts, store, probes, options);
-  const create = openCreate(parts, store, probes, options);
+  const creation = openCreate(parts, store, probes, options);
   const followers = createFollowers(requests);
   const ending = { redis: background, clock, isGrace, gate, ingest, queues, screenshots, ...shared };
   const expiry = new CheckExpiry(ending);
@@ -98,7 +98,7 @@ export function createCheckService(store: Store, probes: ProbeService, options: 
 
   return {
     checks: {
-      create,
+      ...creation,
       read: reads.read,
       screenshot: reads.screenshot,
       noteShed: () => {

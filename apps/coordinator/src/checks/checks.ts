@@ -38,45 +38,66 @@ export type Creation =
   /** Unknown probe names, or invalid locations. */
   | { readonly created: false; readonly reason: 'invalid'; readonly errors: readonly InputError[] }
   /** No online probe matches and supports the type. */
-  | { readonly created: false; readonly reason: 'no-probe'; readonly detail: string }
-  /** `admit` returned false. */
-  | { readonly created: false; readonly reason: 'not-admitted' };
+  | { readonly created: false; readonly reason: 'no-probe'; readonly detail: string };
 
-/**
- * Counts the request against the rate limits; resolves to whether they admit it. Called with the number of selected
- * probes, before the check is written. Never rejects.
- *
- * @param early lets the check start before the reply of the rate limits has arrived, which saves a round trip
- */
-export type AdmitCheck = (probes: number, early?: EarlyStart) => Promise<boolean>;
+export type StartedCheck = Extract<Creation, { readonly created: true }>;
 
-export interface EarlyStart {
-  /** Key that the rate-limit script writes if it admits the check; without it, the early start has no effect. */
-  readonly grant: string;
-  /** Starts the check. Called after the rate-limit command was sent, if the counts in memory admit the check. */
-  readonly onLikely: () => void;
+/** Why a check was not started. */
+export type Unselected = Exclude<Creation, { readonly created: true }>;
+
+/** A check whose probes are selected. It is written by `start`, which must be called. */
+export interface SelectedCheck {
+  readonly created: undefined;
+  readonly checkId: string;
+  readonly probes: readonly string[];
+  /**
+   * Key that the rate-limit script writes if it admits the check, so that the check can start before the reply of that
+   * script has arrived; undefined on a Cluster.
+   */
+  readonly grant: string | undefined;
+  /**
+   * Writes the record and enqueues one job per online probe and, if the request asks for one, a job for a screenshot.
+   *
+   * @returns undefined if the rate limits do not admit the check
+   * @throws StoreUnavailable if Redis does not accept the check
+   */
+  readonly start: (options?: StartOptions) => Promise<StartedCheck | undefined>;
+}
+
+export interface StartOptions {
+  /** By default no rate limit applies. */
+  readonly admission?: LimitAdmission | undefined;
+  /** Digest of the client to whose budget the results count; `monitors` for all monitors. */
+  readonly client?: string | undefined;
+  /** Digest of client and `Idempotency-Key`, which names the idempotency record. */
+  readonly first?: string | undefined;
+}
+
+/** A request that is being counted against the rate limits. Neither promise rejects. */
+export interface LimitAdmission {
+  /** Resolves when the rate-limit command was sent, to true if the counts in memory admit the request. */
+  readonly isLikely: Promise<boolean>;
+  readonly isAdmitted: Promise<boolean>;
 }
 
 /** Checks as the HTTP layer and monitors use them. */
 export interface Checks {
   /**
-   * Selects probes, calls `admit`, writes the record and enqueues one job per online probe and, if the request asks for
-   * one, a job for a screenshot.
+   * Selects the probes of a check.
    *
-   * @param client digest of the client to whose budget the results count; `monitors` for all monitors
-   * @param id given if another coordinator may have started the same check; it is started once only
-   * @param first digest of client and `Idempotency-Key`, which names the idempotency record
-   * @throws StoreUnavailable if Redis does not accept the check
+   * @throws StoreUnavailable
    * @throws QueuesFull if none of the selected probes that are online, or none of `needed`, has capacity and others
    * cannot take their place
    */
-  readonly create: (
-    request: AcceptedRequest,
-    admit?: AdmitCheck,
-    client?: string,
-    id?: string,
-    first?: string,
-  ) => Promise<Creation>;
+  readonly select: (request: AcceptedRequest) => Promise<SelectedCheck | Unselected>;
+  /**
+   * Selects the probes of a check and starts it, without rate limits.
+   *
+   * @param client as in `StartOptions`
+   * @param id given if another coordinator may have started the same check; it is started once only
+   * @throws as `select` and `start`
+   */
+  readonly create: (request: AcceptedRequest, client?: string, id?: string) => Promise<Creation>;
   /**
    * Reads a check with a result for every selected probe.
    *

@@ -5,7 +5,7 @@ import express from 'express';
 
 import { until } from '../../test/core-bed.ts';
 import { post, tcpCheck, type Seen } from '../../test/http-bed.ts';
-import { CHECK_ID, highLimits } from '../../test/http-fakes.ts';
+import { CHECK_ID, highLimits, selectFor } from '../../test/http-fakes.ts';
 import { bearer, startKeyBed, type KeyBed } from '../../test/key-bed.ts';
 import { createIdempotencyStore } from '../checks/create/idempotency-store.ts';
 import type { ApiKey } from '../keys/api-key.ts';
@@ -295,13 +295,10 @@ describe('the checks of a key', () => {
     const clients: (string | undefined)[] = [];
     const options = {
       idempotencyStore: createIdempotencyStore(bed.redis),
-      checks: {
-        create: async (_request: unknown, admit?: (probes: number) => Promise<boolean>, client?: string) => {
-          await admit?.(1);
-          clients.push(client);
-          return { created: true as const, checkId: CHECK_ID, probes: ['fra-1'], withoutJob: 0 };
-        },
-      },
+      checks: selectFor(async (_request, { client }) => {
+        clients.push(client);
+        return CHECK_ID;
+      }),
     };
     const edges = [await bed.startEdge(options), await bed.startEdge(options)];
     const ask = async (n: number, headers: Readonly<Record<string, string>>): Promise<number> =>

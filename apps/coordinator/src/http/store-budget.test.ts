@@ -30,7 +30,7 @@ describe('a store that says nothing', () => {
     const silent = (): Promise<never> => never;
     const monitors = { ...noMonitors, list: silent, read: silent, metrics: silent, eventsAfter: silent };
     const bed = await openBed({
-      checks: { create: silent, read: silent, screenshot: silent },
+      checks: { select: silent, create: silent, read: silent, screenshot: silent },
       probes: { list: silent, agents: silent, metricsAddresses: silent },
       live: { follow: silent },
       monitors: { ...monitors, put: silent, remove: silent },
@@ -72,10 +72,18 @@ describe('a store that says nothing', () => {
     const bed = await openBed({
       checks: {
         ...stubChecks([], new Map()),
-        create: async (_request, admit) => {
+        select: async () => {
           await answered.promise;
-          asked.resolve((await admit?.(1)) ?? true);
-          return { created: false, reason: 'not-admitted' };
+          return {
+            created: undefined,
+            checkId: CHECK_ID,
+            probes: ['fra-1'],
+            grant: undefined,
+            start: async ({ admission } = {}) => {
+              asked.resolve((await admission?.isAdmitted) ?? true);
+              return undefined;
+            },
+          };
         },
       },
     });

@@ -294,7 +294,7 @@ describe('the ticks of a monitor', () => {
       await until(() => second.rateLimitRedis.status === 'ready');
       await until(async () => (await second.knownProbes().catch(() => [])).some(({ alive }) => alive));
       if (!reading.valid) throw new Error('not valid');
-      await second.checks.create(reading.definition.accepted, undefined, undefined, id);
+      await second.checks.create(reading.definition.accepted, undefined, id);
       const before = await answerJobs('fra-1');
 
       await until(async () => (await bed.redis.hget(redisKeys.monitorClaims, 'web')) === null);

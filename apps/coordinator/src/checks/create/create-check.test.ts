@@ -17,7 +17,7 @@ import { createProbeDirectory } from '../../probes/registry/probe-directory.ts';
 import type { KnownProbe } from '../../probes/registry/probe-status.ts';
 import { createProbeValidators } from '../../probes/registry/probe-validators.ts';
 import { createRedisClock } from '../../redis/clock.ts';
-import type { AdmitCheck, Checks } from '../checks.ts';
+import type { Checks } from '../checks.ts';
 import { createCheckTypes } from '../store/check-type-cache.ts';
 import { createCounters } from '../store/counters.ts';
 import type { NewScreenshot } from '../store/records/new-check.ts';
@@ -353,24 +353,24 @@ describe('the creation of a check', () => {
     ['is started before the reply to its count', true, true],
     ['leaves nothing if Redis refuses it', false, false],
     ['is started without a grant if it was counted in memory', false, true],
-  ])('%s', async (_what, isGranted, isAdmitted) => {
+  ])('%s', async (_what, isGranted, admits) => {
     const keysBefore = await allKeys();
-    const create = creatorWith(startTogether);
-    let [id, startedEarly] = ['', 0];
-    const admit: AdmitCheck = async (_probes, early) => {
-      id = /\{(.+)\}/.exec(early!.grant)![1]!;
-      if (isGranted) await bed.redis.set(early!.grant, '');
-      early!.onLikely();
-      if (isGranted) await until(async () => (startedEarly = await bed.redis.exists(redisKeys.check(id))) === 1);
-      return isAdmitted;
-    };
+    const selected = await creationWith(startTogether).select({ ...request, probes: ['fra-1'] });
+    if (selected.created === false) throw new Error(selected.reason);
+    const { checkId: id, grant } = selected;
+    if (isGranted) await bed.redis.set(grant!, '');
+    const { promise: isAdmitted, resolve: answer } = Promise.withResolvers<boolean>();
 
-    const creation = await create({ ...request, probes: ['fra-1'] }, admit);
+    const starting = selected.start({ admission: { isLikely: Promise.resolve(true), isAdmitted } });
+    let startedEarly = 0;
+    if (isGranted) await until(async () => (startedEarly = await bed.redis.exists(redisKeys.check(id))) === 1);
+    answer(admits);
+    const started = await starting;
 
     expect(startedEarly).toBe(isGranted ? 1 : 0);
-    expect(creation).toMatchObject(isAdmitted ? { created: true, checkId: id } : { reason: 'not-admitted' });
-    expect(await bed.redis.exists(redisKeys.check(id))).toBe(isAdmitted ? 1 : 0);
-    if (!isAdmitted) await untilKeysAre(keysBefore);
+    expect(started?.checkId).toBe(admits ? id : undefined);
+    expect(await bed.redis.exists(redisKeys.check(id))).toBe(admits ? 1 : 0);
+    if (!admits) await untilKeysAre(keysBefore);
   });
 
   it('is refused, and leaves nothing, if the time cannot be read', async () => {
@@ -400,9 +400,9 @@ describe('a named probe without capacity', () => {
   it('has no result of a check that was started before, when it may have got a job', async () => {
     const create = creatorWith(startTogether, { load });
     const id = drawId();
-    await create({ ...request, probes }, undefined, undefined, id);
+    await create({ ...request, probes }, undefined, id);
     busy.add('fra-1');
-    const again = await create({ ...request, probes }, undefined, undefined, id);
+    const again = await create({ ...request, probes }, undefined, id);
 
     expect(again).toMatchObject({ created: true, checkId: id });
     expect((await bed.read(id)).results).toEqual({ 'fra-1': { result: 'pending' }, 'nyc-1': { result: 'pending' } });
@@ -411,24 +411,24 @@ describe('a named probe without capacity', () => {
   it('does not refuse a check that was started before, though all its probes are full or gone now', async () => {
     const create = creatorWith(startTogether, { load });
     const [id, ofOther] = [drawId(), drawId()];
-    await create({ ...request, probes }, undefined, undefined, id);
-    await create({ ...request, probes }, undefined, undefined, ofOther);
+    await create({ ...request, probes }, undefined, id);
+    await create({ ...request, probes }, undefined, ofOther);
     for (const probe of probes) busy.add(probe);
 
-    const full = create({ ...request, probes, needed: ['fra-1'] }, undefined, undefined, id);
+    const full = create({ ...request, probes, needed: ['fra-1'] }, undefined, id);
     await expect(full).resolves.toEqual({ created: true, checkId: id, probes, withoutJob: 0 });
-    const gone = create({ ...request, locations: ['JP'] }, undefined, undefined, ofOther);
+    const gone = create({ ...request, locations: ['JP'] }, undefined, ofOther);
     await expect(gone).resolves.toMatchObject({ created: true, checkId: ofOther });
-    const never = create({ ...request, probes }, undefined, undefined, drawId());
+    const never = create({ ...request, probes }, undefined, drawId());
     await expect(never).rejects.toMatchObject({ name: 'QueuesFull' });
   });
 
   it('leaves a check that another coordinator started if a replica fails afterwards', async () => {
     const id = drawId();
-    await creatorWith(startTogether, { load })({ ...request, probes }, undefined, undefined, id);
+    await creatorWith(startTogether, { load })({ ...request, probes }, undefined, id);
     const settled = async (): Promise<never> => Promise.reject(new Error('No replica has the check in time.'));
     const replicas = { poll: async () => undefined, server: () => undefined, settled };
-    const again = creatorWith(startTogether, { load, replicas })({ ...request, probes }, undefined, undefined, id);
+    const again = creatorWith(startTogether, { load, replicas })({ ...request, probes }, undefined, id);
 
     await expect(again).rejects.toMatchObject({ name: 'StoreUnavailable' });
     expect((await bed.read(id)).results).toEqual({ 'fra-1': { result: 'pending' }, 'nyc-1': { result: 'pending' } });
@@ -465,11 +465,15 @@ type StartOf = (redis: Redis, queues: JobQueues) => StartCheck;
 
 const startTogether: StartOf = (redis, queues) => createStartCheck(redis, queues, 60_000);
 
-/** Builds `Checks['create']` from stubs and the Redis of `bed`; starts no second core. */
-function creatorWith(
+function creatorWith(startOf: StartOf, more?: Partial<CreateCheckDependencies>): Checks['create'] {
+  return creationWith(startOf, more).create;
+}
+
+/** Builds the creation of checks from stubs and the Redis of `bed`; starts no second core. */
+function creationWith(
   startOf: StartOf,
   { clock = createRedisClock(), ...more }: Partial<CreateCheckDependencies> = {},
-): Checks['create'] {
+): Pick<Checks, 'select' | 'create'> {
   const redis = bed.core.rateLimitRedis;
   const queues = createJobQueues(redis, quiet);
   const directory = createProbeDirectory({

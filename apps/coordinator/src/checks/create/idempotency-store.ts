@@ -14,18 +14,20 @@ export interface IdempotencyRecord {
   readonly message: string;
 }
 
+/**
+ * No request with this key is known, or the request has none. `keep` stores its response; `release` frees the key, for a
+ * request that created no check. Neither rejects.
+ */
+export interface FirstClaim {
+  readonly kind: 'first';
+  /** Digest of client and key, by which the record is removed if the check is evicted; undefined without a key. */
+  readonly digest?: string;
+  readonly keep: (answer: IdempotencyRecord) => Promise<void>;
+  readonly release: () => Promise<void>;
+}
+
 export type Claim =
-  /**
-   * No request with this key is known, or the request has none. `keep` stores its response; `release` frees the key,
-   * for a request that created no check. Neither rejects.
-   */
-  | {
-      readonly kind: 'first';
-      /** Digest of client and key, by which the record is removed if the check is evicted; undefined without a key. */
-      readonly digest?: string;
-      readonly keep: (answer: IdempotencyRecord) => Promise<void>;
-      readonly release: () => Promise<void>;
-    }
+  | FirstClaim
   | { readonly kind: 'repeated'; readonly answer: IdempotencyRecord }
   /** The key was used with a different request. */
   | { readonly kind: 'other-request' }

@@ -240,7 +240,6 @@ describe('a service whose Redis is small', () => {
         limit: 1,
         params: { host: 'a.example', options: { budget: 120_000 } },
       },
-      undefined,
       client,
     );
     if (!creation.created) throw new Error(JSON.stringify(creation));
@@ -294,19 +293,15 @@ describe('a service whose Redis is small', () => {
   });
 
   it('counts the record of an idempotency key with its check, as much as it takes', async () => {
-    const creation = await bed.core.checks.create(
-      {
-        checkType: echo,
-        submittedHost: 'a.example',
-        limit: 1,
-        params: { host: 'a.example', options: { budget: 120_000 } },
-      },
-      undefined,
-      'keyed',
-      undefined,
-      'd'.repeat(43),
-    );
-    if (!creation.created) throw new Error(JSON.stringify(creation));
+    const selected = await bed.core.checks.select({
+      checkType: echo,
+      submittedHost: 'a.example',
+      limit: 1,
+      params: { host: 'a.example', options: { budget: 120_000 } },
+    });
+    if (selected.created === false) throw new Error(JSON.stringify(selected));
+    const creation = await selected.start({ client: 'keyed', first: 'd'.repeat(43) });
+    if (creation === undefined) throw new Error('the check was not admitted');
     const plain = await run('plain', 'the same');
     await report(bed.redis, 'fra-1', creation.checkId, success('the same'));
     await bed.read(creation.checkId, PATIENT_MS);

@@ -1,5 +1,6 @@
 import { stallTolerantTimeout } from '@vantage/timers';
 
+import type { LimitAdmission } from '../../checks/checks.ts';
 import type { CountOptions } from './rate-limit.ts';
 
 /** A request that has not been counted with its targets within this time is counted without them. */
@@ -7,10 +8,10 @@ const COUNT_CLIENT_AFTER_MS = 1_250;
 
 export interface RequestCount {
   /**
-   * Counts the request with its targets; false if that fails, as when a limit refuses it, or if it was counted before.
-   * Never rejects.
+   * Counts the request with its targets. It is not admitted if that fails, as when a limit refuses it, or if it was
+   * counted before.
    */
-  readonly admit: (asked: Partial<CountOptions>) => Promise<boolean>;
+  readonly admit: (asked: Partial<CountOptions>) => LimitAdmission;
   /**
    * Counts the request without targets, unless it was counted before.
    *
@@ -21,21 +22,34 @@ export interface RequestCount {
 
 /** Counts a request exactly once, whatever its outcome. */
 export function countOnce(count: (asked: Partial<CountOptions>) => Promise<void>): RequestCount {
-  let counting: Promise<PromiseSettledResult<void>> | undefined;
-  const start = (asked: Partial<CountOptions>): Promise<PromiseSettledResult<void>> => {
+  let counting: Counting | undefined;
+  const start = (asked: Partial<CountOptions>): Counting => {
     cancel();
-    counting ??= settled(count(asked));
+    counting ??= beginCount((onLikely) => count({ ...asked, onLikely }));
     return counting;
   };
   const cancel = stallTolerantTimeout(COUNT_CLIENT_AFTER_MS, () => void start({}));
   return {
     // A request that was already counted without its targets is not admitted.
-    admit: async (asked) => counting === undefined && (await start(asked)).status === 'fulfilled',
-    counted: async () => {
-      const counted = await start({});
-      if (counted.status === 'rejected') throw counted.reason;
-    },
+    admit: (asked) => (counting === undefined ? start(asked) : NOT_ADMITTED),
+    counted: async () => fulfilled(await start({}).counted),
   };
+}
+
+const NOT_ADMITTED: LimitAdmission = { isLikely: Promise.resolve(false), isAdmitted: Promise.resolve(false) };
+
+/** A request that is being counted; `counted` has its refusal. */
+export interface Counting extends LimitAdmission {
+  readonly counted: Promise<PromiseSettledResult<void>>;
+}
+
+/** @param count counts a request; calls `onLikely` as `CountOptions` says, or never */
+export function beginCount(count: (onLikely: () => void) => Promise<void>): Counting {
+  const likely = Promise.withResolvers<boolean>();
+  const counted = settled(count(() => likely.resolve(true)));
+  const isAdmitted = counted.then(({ status }) => status === 'fulfilled');
+  void isAdmitted.then(() => likely.resolve(false));
+  return { isLikely: likely.promise, isAdmitted, counted };
 }
 
 /** Like `Promise.allSettled`, for one promise. */

@@ -5,8 +5,8 @@ import { checkTypes } from '@vantage/diagnostics/contract';
 
 import { startCoreBed, until, type CoreBed } from '../../../test/core-bed.ts';
 import { post, startHttpBed, type BedOptions, type HttpBed, type Seen } from '../../../test/http-bed.ts';
-import { CHECK_ID, highLimits } from '../../../test/http-fakes.ts';
-import type { Checks } from '../../checks/checks.ts';
+import { CHECK_ID, highLimits, selectFor } from '../../../test/http-fakes.ts';
+import type { Checks, Unselected } from '../../checks/checks.ts';
 import { StoreUnavailable } from '../../redis/store-errors.ts';
 import type { Core } from '../../core.ts';
 
@@ -42,18 +42,14 @@ const keyed = (key: string, json: object = body, headers: Record<string, string>
   post(json, { 'Idempotency-Key': key, ...headers });
 
 /** Creates checks with ascending ids, after the given failures. */
-function numbered(failures: readonly (() => Awaited<ReturnType<Checks['create']>>)[] = []): Pick<Checks, 'create'> {
+function numbered(failures: readonly (() => Unselected)[] = []): Pick<Checks, 'select'> {
   let made = 0;
   const left = [...failures];
-  return {
-    create: async (_request, admit) => {
-      const fail = left.shift();
-      if (fail !== undefined) return fail();
-      await admit?.(1);
-      made += 1;
-      return { created: true, checkId: `${made}`.padStart(22, '0'), probes: ['fra-1'], withoutJob: 0 };
-    },
-  };
+  const { select } = selectFor(async () => {
+    made += 1;
+    return `${made}`.padStart(22, '0');
+  });
+  return { select: async (request) => left.shift()?.() ?? select(request) };
 }
 
 const shownOf = ({ status, json, headers }: Seen): unknown => [status, json, headers.get('Location')];
@@ -75,8 +71,8 @@ describe('POST /check with an Idempotency-Key', () => {
   });
 
   it('starts another check without a key, with another one, and for another client', async () => {
-    const { create } = numbered();
-    const here = await edgeOf(bed.core, { checks: { create, read: async () => undefined }, trustedProxies: 1 });
+    const { select } = numbered();
+    const here = await edgeOf(bed.core, { checks: { select, read: async () => undefined }, trustedProxies: 1 });
     const from = (address: string): Record<string, string> => ({ 'X-Forwarded-For': address });
     const key = randomUUID();
 
@@ -182,8 +178,8 @@ describe('POST /check with an Idempotency-Key', () => {
     ],
     ['422', () => ({ created: false as const, reason: 'no-probe' as const, detail: 'No probe.' })],
   ])('does not keep a %s', async (status, fail) => {
-    const { create } = numbered([fail]);
-    const here = await edgeOf(bed.core, { checks: { create, read: async () => undefined } });
+    const { select } = numbered([fail]);
+    const here = await edgeOf(bed.core, { checks: { select, read: async () => undefined } });
     const key = randomUUID();
 
     const failed = await here.ask('/check', keyed(key));

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 
-import type { Claim, IdempotencyRecord, IdempotencyStore } from '../../checks/create/idempotency-store.ts';
+import type { Claim, FirstClaim, IdempotencyRecord, IdempotencyStore } from '../../checks/create/idempotency-store.ts';
 import { callerOf } from '../caller.ts';
 import { callerKey } from '../limits/axes.ts';
 import { HttpProblem } from '../problem.ts';
@@ -35,42 +35,18 @@ export async function claimKey(
 }
 
 /**
- * Answers a request once; repetitions get the first response.
+ * The response to the first request with the key.
  *
- * @param claimed the outcome of `claimKey`; its error, if it failed, is thrown
- * @param answer creates the first response, given the digest of client and key; a rejection releases the key
  * @throws HttpProblem 409 if the key belongs to a different request or its response is not known yet
  */
-export async function answerOnce(
-  claimed: PromiseSettledResult<Claim>,
-  answer: (digest: string | undefined) => Promise<IdempotencyRecord>,
-): Promise<IdempotencyRecord> {
-  if (claimed.status === 'rejected') throw claimed.reason;
-  const claim = claimed.value;
-  switch (claim.kind) {
-    case 'repeated':
-      return claim.answer;
-    case 'other-request':
-      throw new HttpProblem('idempotency-key-reused', 'This Idempotency-Key was used with another body.');
-    case 'under-way':
-      throw new HttpProblem(
-        'idempotency-key-in-use',
-        'The first request with this Idempotency-Key has no answer yet.',
-        {
-          headers: { 'Retry-After': '2' },
-        },
-      );
-    case 'first':
-      break;
+export function repeatedAnswer(claim: Exclude<Claim, FirstClaim>): IdempotencyRecord {
+  if (claim.kind === 'repeated') return claim.answer;
+  if (claim.kind === 'other-request') {
+    throw new HttpProblem('idempotency-key-reused', 'This Idempotency-Key was used with another body.');
   }
-  try {
-    const first = await answer(claim.digest);
-    await claim.keep(first);
-    return first;
-  } catch (error) {
-    await claim.release();
-    throw error;
-  }
+  throw new HttpProblem('idempotency-key-in-use', 'The first request with this Idempotency-Key has no answer yet.', {
+    headers: { 'Retry-After': '2' },
+  });
 }
 
 function readKey(request: Request): string {

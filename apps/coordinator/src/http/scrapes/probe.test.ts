@@ -204,7 +204,7 @@ describe('GET /probe', () => {
     throw new StoreUnavailable('Redis does not answer');
   };
   it.each([
-    ['Redis takes no check', { create: unavailable }],
+    ['Redis takes no check', { select: unavailable }],
     ['Redis goes away while the probes measure', { read: unavailable }],
     ['the record of the check is lost', { read: async () => undefined }],
   ])('is 503 if %s: an outage of Vantage is none of the target', async (_what, checks) => {

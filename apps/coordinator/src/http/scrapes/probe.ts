@@ -14,7 +14,7 @@ import { evidenceByProbe, summarize } from '@vantage/summary';
 import { canonicalizeHost } from '@vantage/target-policy';
 import type { Request, Response } from 'express';
 
-import type { AcceptedRequest, AdmitCheck, Checks } from '../../checks/checks.ts';
+import type { AcceptedRequest, Checks } from '../../checks/checks.ts';
 import type { ProbeList } from '../../probes/registry/probe-list.ts';
 import { StoreUnavailable } from '../../redis/store-errors.ts';
 import { retryAfter } from '../answer-problem.ts';
@@ -22,6 +22,7 @@ import { apiKeyOf, callerOf } from '../caller.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { sendFresh } from '../endpoints/send-json.ts';
 import { callerDigest } from '../limits/axes.ts';
+import { beginCount, fulfilled } from '../limits/count-once.ts';
 import type { EarlyLimit } from '../limits/rate-limit.ts';
 import { targetAxes, type TargetLimits } from '../limits/target-axes.ts';
 import { HttpProblem } from '../problem.ts';
@@ -36,7 +37,7 @@ import { readScrape, type Scrape } from './scrape-request.ts';
 export interface ProbeEndpointOptions {
   readonly modules: () => PlannedModules;
   readonly access: ScrapeAccess;
-  readonly checks: Pick<Checks, 'create' | 'read'>;
+  readonly checks: Pick<Checks, 'select' | 'read'>;
   readonly probes: ProbeList;
   readonly validateRequest: ValidateRequest;
   readonly limit: EarlyLimit;
@@ -107,23 +108,22 @@ async function start(
   request: Request,
   response: Response,
 ): Promise<Started> {
+  const selected = await checks.select(accepted);
+  if (selected.created === false) {
+    await limit.count(request, response);
+    if (selected.reason === 'invalid') throw invalid(asScrapeFaults(selected.errors, module));
+    throw new HttpProblem('no-probe-available', selected.detail);
+  }
   const caller = callerOf(request);
-  let refusal: unknown;
-  const admit: AdmitCheck = async (probes, early) => {
-    try {
-      await limit.count(request, response, { targets: targetAxes(accepted, probes, caller, targetLimits), ...early });
-      return true;
-    } catch (error) {
-      refusal = error;
-      return false;
-    }
-  };
-  const creation = await checks.create(accepted, admit, callerDigest(caller));
-  if (creation.created) return creation;
-  if (creation.reason === 'not-admitted') throw refusal ?? new StoreUnavailable('the request was not counted');
-  await limit.count(request, response);
-  if (creation.reason === 'invalid') throw invalid(asScrapeFaults(creation.errors, module));
-  throw new HttpProblem('no-probe-available', creation.detail);
+  const targets = targetAxes(accepted, selected.probes.length, caller, targetLimits);
+  const { counted, ...admission } = beginCount((onLikely) =>
+    limit.count(request, response, { targets, grant: selected.grant, onLikely }),
+  );
+  const started = await selected.start({ admission, client: callerDigest(caller) });
+  if (started !== undefined) return started;
+  // Throws the refusal.
+  fulfilled(await counted);
+  throw new StoreUnavailable('the request was not counted');
 }
 
 async function read(

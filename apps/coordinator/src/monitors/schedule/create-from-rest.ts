@@ -69,7 +69,6 @@ function quoted(locations: readonly string[]): string {
 
 function whyNot(creation: Exclude<Creation, { readonly created: true }>): string {
   if (creation.reason === 'no-probe') return creation.detail;
-  if (creation.reason === 'not-admitted') return 'A limit refused the check.';
   const { errors } = creation;
   if (errors.every(({ path }) => NAMED_PROBE.test(path))) return 'The probes that it names do not exist.';
   return errors.map(({ path, message }) => `${path} ${message}`).join('; ');

@@ -182,7 +182,7 @@ it('is given one traceroute by two coordinators that evaluate the turn to bad', 
   resultAt = () => ({ ...tracedResult(routes[0], true), result: 'failure', error: failure });
   const ids: (string | undefined)[] = [];
   const { promise: stall, resolve: goOn } = Promise.withResolvers<void>();
-  const create: EvaluationDependencies['create'] = async ({ needed }, _admit, _client, id = 'drawn') => {
+  const create: EvaluationDependencies['create'] = async ({ needed }, _client, id = 'drawn') => {
     ids.push(id);
     expect(needed).toEqual([PROBE]);
     if (ids.length === 1) await stall;

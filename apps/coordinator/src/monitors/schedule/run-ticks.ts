@@ -138,7 +138,7 @@ async function openTick(
   const { accepted, everyMs } = reading.definition;
   try {
     const { outcome, removed, emptyLocations } = await createFromRest(
-      (selecting) => create({ ...accepted, ...selecting, steadyBy: name }, undefined, 'monitors', checkId),
+      (selecting) => create({ ...accepted, ...selecting, steadyBy: name }, 'monitors', checkId),
       accepted,
     );
     if (!outcome.created) return skipped(outcome.reason.slice(0, 1_024));

@@ -31,7 +31,7 @@ export async function startTrace(
   const monitor = definition.name;
   try {
     // Without a failing probe there is nothing to compare.
-    const creation = await create({ ...request.definition.accepted, needed: failing }, undefined, 'monitors', id);
+    const creation = await create({ ...request.definition.accepted, needed: failing }, 'monitors', id);
     if (creation.created) return creation.checkId;
     log.warn({ monitor, reason: creation.reason }, 'traceroute of a monitor was not started');
   } catch (error) {

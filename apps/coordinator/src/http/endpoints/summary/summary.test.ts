@@ -79,6 +79,7 @@ describe('GET /check/:id/summary', () => {
       createdAt: 0,
     };
     const checks: Checks = {
+      select: () => Promise.reject(new Error('no check is created here')),
       create: () => Promise.reject(new Error('no check is created here')),
       read: async () => http,
       screenshot: async () => reading,

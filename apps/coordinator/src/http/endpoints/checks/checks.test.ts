@@ -6,11 +6,11 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import type { AnyCheckType } from '@vantage/contract';
 import { checkTypes } from '@vantage/diagnostics/contract';
 
-import { post, startHttpBed, tcpCheck, type BedOptions, type HttpBed } from '../../../test/http-bed.ts';
-import { CHECK_ID } from '../../../test/http-fakes.ts';
-import type { Checks } from '../../checks/checks.ts';
-import { markOverdue } from '../limits/pace-requests.ts';
-import { CheckEvicted, StoreUnavailable } from '../../redis/store-errors.ts';
+import { post, startHttpBed, tcpCheck, type BedOptions, type HttpBed } from '../../../../test/http-bed.ts';
+import { CHECK_ID } from '../../../../test/http-fakes.ts';
+import type { Checks, Unselected } from '../../../checks/checks.ts';
+import { markOverdue } from '../../limits/pace-requests.ts';
+import { CheckEvicted, StoreUnavailable } from '../../../redis/store-errors.ts';
 
 /** Far longer than the service takes for requests that have already arrived. */
 const UNHEARD_MS = 1_000;
@@ -128,15 +128,15 @@ describe('POST /check', () => {
     expect(answer.json).toMatchObject({ detail: '10.0.0.1 is in 10.0.0.0/8 (Private-Use).' });
   });
 
-  it.each<[string, Awaited<ReturnType<Checks['create']>>, number]>([
+  it.each<[string, Unselected, number]>([
     [
       'an unknown probe',
       { created: false, reason: 'invalid', errors: [{ path: '/probes/0', message: 'is not a probe' }] },
       400,
     ],
     ['no probe that can', { created: false, reason: 'no-probe', detail: 'No probe in Japan is online.' }, 422],
-  ])('answers %s', async (_reason, creation, status) => {
-    const { ask } = await start({ checks: { create: async () => creation, read: async () => undefined } });
+  ])('answers %s', async (_reason, selected, status) => {
+    const { ask } = await start({ checks: { select: async () => selected, read: async () => undefined } });
 
     expect((await ask('/check', post({ type: 'tcp', host: 'a.example', port: 1 }))).status).toBe(status);
   });
@@ -162,7 +162,7 @@ describe('POST /check', () => {
     const fail = async (): Promise<never> => {
       throw thrown;
     };
-    const { ask, log } = await start({ checks: { create: fail, read: fail } });
+    const { ask, log } = await start({ checks: { select: fail, read: fail } });
 
     const away = await ask('/check', post({ type: 'tcp', host: 'a.example', port: 1 }));
     thrown = new Error('a secret of the inside');
@@ -283,7 +283,7 @@ describe('GET /check/:id/results', () => {
       waits.push(waitMs);
       return tcpCheck('completed');
     };
-    const { ask } = await start({ checks: { create: notAsked, read } });
+    const { ask } = await start({ checks: { select: notAsked, read } });
 
     await ask(`/check/${CHECK_ID}/results${query}`);
 
@@ -302,7 +302,7 @@ describe('GET /check/:id/results', () => {
       });
     let asked = Promise.withResolvers<void>();
     const stopping = new AbortController();
-    const { url } = await start({ checks: { create: notAsked, read }, stopping: stopping.signal });
+    const { url } = await start({ checks: { select: notAsked, read }, stopping: stopping.signal });
     const results = `${url}/check/${CHECK_ID}/results?wait=25`;
 
     const ended = new Promise<void>((resolve) => ends.push(resolve));
@@ -321,6 +321,6 @@ describe('GET /check/:id/results', () => {
   });
 });
 
-const notAsked: Checks['create'] = async () => {
+const notAsked: Checks['select'] = async () => {
   throw new Error('no check is created here');
 };

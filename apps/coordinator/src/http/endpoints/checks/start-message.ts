@@ -1,6 +1,6 @@
 import { escapeText } from '@vantage/contract';
 
-import type { Creation } from '../../checks/checks.ts';
+import type { Creation } from '../../../checks/checks.ts';
 
 type Created = Extract<Creation, { readonly created: true }>;
 
