@@ -18,7 +18,7 @@ it.each([
     'monitors:\n  a: {check: {type: ping, host: example.com}, every: 60s}\n',
     {},
     0,
-    '1 monitors\n',
+    '1 monitor\n',
   ],
   [
     'a target that the policy refuses',
@@ -32,7 +32,7 @@ it.each([
     'monitors:\n  a: {check: {type: ping, host: 127.0.0.1}, every: 60s}\n',
     { TARGET_ALLOW: '127.0.0.0/8' },
     0,
-    '1 monitors\n',
+    '1 monitor\n',
   ],
 ])('monitors:check: %s', (_reason, text, env, status, output) => {
   const file = join(folder, 'monitors.yml');

@@ -42,7 +42,8 @@ function check(files: readonly string[]): number {
   const read = createMonitorReader(Object.values(checkTypes), (target) => evaluateTarget(target, policy), true);
   const reading = readMonitorsFile(textOf(file), read);
   if (reading.valid) {
-    process.stdout.write(`${file}: ${reading.definitions.length} monitors\n`);
+    const { length } = reading.definitions;
+    process.stdout.write(`${file}: ${length} monitor${length === 1 ? '' : 's'}\n`);
     return 0;
   }
   for (const { line, message } of reading.faults) process.stderr.write(`${file}:${line}: ${message}\n`);

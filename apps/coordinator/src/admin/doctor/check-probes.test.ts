@@ -28,6 +28,6 @@ it('has an error if no probe is healthy, as /readyz, even if degraded ones run c
   expect(totals.map(({ status, message }) => `${status}: ${message}`)).toEqual([
     'error: 0 of 2 probes healthy: /readyz is 503, though 1 may still run checks.',
     'ok: 1 of 2 probes healthy.',
-    'error: All 1 probe offline: no check can run.',
+    'error: The only probe is offline: no check can run.',
   ]);
 });

@@ -38,7 +38,7 @@ function checkNumber(all: number, healthy: number, usable: number): DoctorFindin
   if (usable === 0) {
     return error(
       'probes',
-      `All ${probes} offline: no check can run.`,
+      `${all === 1 ? 'The only probe is' : `All ${probes} are`} offline: no check can run.`,
       'See the reasons below, and the log of an agent.',
     );
   }

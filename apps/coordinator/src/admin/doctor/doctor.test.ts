@@ -323,7 +323,7 @@ describe('the doctor, of a deployment in order', () => {
     await empty.stop();
 
     expect(faults(none, 'probes')).toEqual(['error: There are no probes, so no check can run.']);
-    expect(faults(offline, 'probes')).toEqual(['error: All 1 probe offline: no check can run.']);
+    expect(faults(offline, 'probes')).toEqual(['error: The only probe is offline: no check can run.']);
   });
 });
 
