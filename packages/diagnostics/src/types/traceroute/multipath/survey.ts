@@ -34,7 +34,7 @@ export interface Survey {
   readonly quiet: ReadonlySet<TracePacket>;
 }
 
-/** Derives the paths from the packets. Slots with a packet that is still awaited are left out. */
+/** Derives the paths from the packets, TTL by TTL. Slots with a packet that is still awaited are left out. */
 export function surveyOf(packets: readonly TracePacket[], flows: number): Survey {
   return new Surveyor(packets, flows).survey();
 }
@@ -113,7 +113,7 @@ class Surveyor {
       const slots = own.map(({ slot }) => slot).filter((slot) => parent.kind !== 'end' || !this.isSilent(slot));
       const isElsewhere = (one: (typeof asked)[number]): boolean => one.parent !== parent && !this.isSilent(one.slot);
       const elsewhere = parent.kind === 'router' ? asked.filter(isElsewhere).map(({ slot }) => slot) : [];
-      this.settle(parent, this.settled(parent, slots, elsewhere), ttl);
+      this.addLinks(parent, this.withoutDoubtful(parent, slots, elsewhere), ttl);
     }
     const strays = (byParent.get(undefined) ?? []).map(({ slot }) => slot);
     this.locateStrays(strays, ttl);
@@ -121,7 +121,7 @@ class Surveyor {
   }
 
   /** Leaves out the slots whose silence is not proved, and notes those to be probed next. */
-  private settled(parent: Vertex, slots: readonly Slot[], elsewhere: readonly Slot[]): readonly Slot[] {
+  private withoutDoubtful(parent: Vertex, slots: readonly Slot[], elsewhere: readonly Slot[]): readonly Slot[] {
     const after = this.answeredAfter.get(parent) ?? [];
     const doubtsHere = isByPacket(parent) ? doubtsByPacket : doubtsOf;
     const { doubtful, fresh, tests } = doubtsHere(slots, this.isSilent, after, elsewhere, this.quiet);
@@ -146,7 +146,7 @@ class Surveyor {
     return answers.length > 0 ? answers : [silenceAt(slot, this.refusals)];
   }
 
-  private settle(parent: Vertex, slots: readonly Slot[], ttl: number): void {
+  private addLinks(parent: Vertex, slots: readonly Slot[], ttl: number): void {
     for (const slot of slots) countChanges(parent, [...answersIn(slot), ...slot.refusers]);
     const isChance = isByPacket(parent);
     const seen = new Set(slots.flatMap((slot) => this.outcomesOf(slot)));

@@ -106,6 +106,7 @@ class ProbeLoop {
     this.finish(true);
   }
 
+  /** Gives up silent packets, sends due ones, then ends the trace or waits; `isDue` if the timer called. */
   private step(isDue: boolean): void {
     if (this.isOver) return;
     this.stopTimer();
@@ -113,7 +114,7 @@ class ProbeLoop {
     // Further answers may be waiting to be read: only a timer, which reads first, declares a packet silent.
     if (isDue && silentOf(trace, clock.now()).length > 0) this.believeSilence(() => this.giveUpSilent());
     trace.views = this.currentViews();
-    if (isDue || awaitedOf(packets, trace.views).length === 0) this.noteStall();
+    if (isDue || awaitedOf(packets, trace.views).length === 0) this.noteStalledFlows();
     if (this.plan.endsInSilence === true && this.state.stalled.size > 0) return this.finish(false);
     const wanted = this.sendBurst();
     const awaited = awaitedOf(packets, trace.views);
@@ -188,7 +189,8 @@ class ProbeLoop {
     this.step(false);
   }
 
-  private noteStall(): void {
+  /** Without progress, counts the flows that have no end as stalled: they get full-TTL packets next. */
+  private noteStalledFlows(): void {
     if (this.next() !== null) return;
     const isIdle = awaitedOf(this.packets, this.trace.views).length === 0;
     if (!isIdle && this.clock.now() - this.state.progressMs < SILENT_AFTER_MS) return;
