@@ -461,6 +461,19 @@ describe('the page', () => {
     expect(tab.faults).toEqual([]);
   });
 
+  itInBrowser('leads to the locations if there is no probe at them', async () => {
+    const type = 'https://vantage.example/problems/no-probe-available';
+    showcase.answers.push({ status: 422, body: { ...problem(422, 'There is no probe at "JP".'), type } });
+    await open('/?type=ping&host=www.example.com&locations=JP', 'measured from up to 10 of the probes');
+    await tab.page.focus('#host');
+    await tab.page.keyboard.press('Enter');
+
+    await untilText(tab.page, 'There is no probe at "JP".');
+    await untilTrue(tab.page, `document.activeElement.dataset.field === 'locations'`);
+    expect(await axeViolations(tab.page)).toEqual([]);
+    expect(tab.faults).toEqual([]);
+  });
+
   itInBrowser('asks once for each part of a completed check', async () => {
     // The test decides when the pause ends after which the results are requested: on a busy machine the pause might end
     // before the first event.
