@@ -4,6 +4,7 @@ import type { FindingDraft } from '../finding.ts';
 import type { ProbeResult } from '../probe-result.ts';
 import { reasonsOf } from '../reasons.ts';
 import { findingRules } from '../rules.ts';
+import { countOf, unique } from '../words.ts';
 
 /**
  * Of the findings above `info` that have a clause: the clause of the most severe one that makes a target degraded, else
@@ -12,11 +13,21 @@ import { findingRules } from '../rules.ts';
 export function limitationOf({ type }: Check, findings: readonly FindingDraft[], up: readonly ProbeResult[]): string {
   const why = findings.filter(({ severity, brief }) => severity !== 'info' && brief !== undefined);
   const finding = why.find(({ code }) => findingRules[code].degrades) ?? why[0];
-  if (finding?.brief !== undefined) return `${finding.brief}${OF_ALL.has(type) ? forSome(finding, up.length) : ''}`;
+  if (finding?.brief !== undefined) {
+    const probes = OF_ALL.has(type) ? forSome(finding, up.length) : '';
+    return `${finding.brief}${probes}${probes === '' ? '' : similarTo(finding, why)}`;
+  }
   const impaired = up.filter(({ outcome }) => outcome !== 'success');
   if (impaired.length === 0) return 'not as it should';
   const probes = impaired.map(({ probe }) => probe);
   return `${reasonsOf(impaired)}${forSome({ brief: '', probes }, up.length)}`;
+}
+
+/** `, similar for 2 more probes`, if others have findings of the same code. */
+function similarTo({ code, probes }: FindingDraft, findings: readonly FindingDraft[]): string {
+  const all = unique(findings.filter((one) => one.code === code).flatMap((one) => one.probes));
+  const others = all.filter((probe) => !probes.includes(probe)).length;
+  return others === 0 ? '' : `, similar for ${countOf(others, 'more probe')}`;
 }
 
 /** Types whose clauses do not say for which probes they hold. */

@@ -2,7 +2,7 @@ import { buildFinding, type FindingDraft } from '../finding.ts';
 import { groupBy } from '../probe-result.ts';
 import { listed, naming, unique } from '../words.ts';
 import { brokenPathsOf, type BrokenPath } from './multipath/broken-paths.ts';
-import { meaningOf } from './refusals/refusal-marks.ts';
+import { meaningOf } from './steps/refusal-marks.ts';
 import { HIDDEN_ROUTER } from './refusals/refusals.ts';
 import type { MultipathNode } from './multipath/nodes.ts';
 import { stepText, type Trace } from './trace.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { FindingCode } from '@vantage/contract';
 
+import { cutBehind } from '../../test/finding-cases/flows.ts';
 import { summaryOf, textOf, type Result } from '../../test/cases.ts';
 import { resultUntilEnd } from '../../test/finding-cases/outages.ts';
 import { trace } from '../../test/results.ts';
@@ -230,6 +231,19 @@ describe('the probes that reach a target', () => {
     );
     expect(summaryOf('traceroute', { 'fra-1': hole, 'ber-1': hole }).headline).toBe(
       'example.com is reached from both probes, but large pings get no answer.',
+    );
+  });
+
+  it('are counted in the headline if others have such a finding', () => {
+    const order = '9 * 9 9 9 * 9 9';
+    const results = {
+      'ber-1': cutBehind('192.0.2.1', order, 6),
+      'fra-1': cutBehind('198.51.100.9', order, 6),
+      'par-1': trace([access(1), '203.0.113.1 5 5 5']),
+    };
+
+    expect(summaryOf('traceroute', results).headline).toBe(
+      'example.com is reached from all 3 probes, but some flows end behind hop 2, 192.0.2.1 in AS64511 (Transit Net) for ber-1, similar for one more probe.',
     );
   });
 

@@ -1,5 +1,6 @@
 import type { ProbeResult, SparseResultOf } from '../probe-result.ts';
 import { asText, safeText } from '../words.ts';
+import { refusedOnWay } from './steps/refused-on-way.ts';
 import { least, routersOf, type Router } from './steps/routers.ts';
 import { nodeIds, multipathNodesOf, type MultipathNode } from './multipath/nodes.ts';
 
@@ -93,11 +94,6 @@ function stepOf(hop: Hop): Step {
     rttMin: least(hop.rtts),
     icmp: hop.icmp,
   };
-}
-
-/** Number of packets that got an ICMP error whose sender is no responder of the hop. */
-function refusedOnWay({ icmp, responders }: Hop): number {
-  return icmp === null || responders.some(({ ip }) => ip === icmp.from) ? 0 : (icmp.count ?? 0);
 }
 
 type FlowPath = NonNullable<SparseResultOf<'traceroute'>['flows']>[number];

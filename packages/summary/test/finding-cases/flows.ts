@@ -16,15 +16,17 @@ export const flowsOf = (...branches: readonly string[]): NonNullable<Result<'tra
  * answers.
  */
 export const cut = (order: string, full: number): Summary =>
-  summaryOf('traceroute', {
-    'fra-1': trace(['198.51.100.1 1 1 1 1 1 1 1 1', '192.0.2.1 5 5 5 5 5 5 5 5', `203.0.113.1 ${order}`], {
-      flows: order.split(' ').map((rtt) => ({
-        reached: rtt !== '*',
-        stopReason: rtt === '*' ? 'gap_limit' : 'completed',
-        hops: [[0], [0], [rtt === '*' ? null : 0]],
-      })),
-      fullTtl: { rtts: Array.from({ length: full }, () => null), icmp: null },
-    }),
+  summaryOf('traceroute', { 'fra-1': cutBehind('192.0.2.1', order, full) });
+
+/** The result of such a trace, with the address of its transit router. */
+export const cutBehind = (router: string, order: string, full: number): Result<'traceroute'> =>
+  trace(['198.51.100.1 1 1 1 1 1 1 1 1', `${router} 5 5 5 5 5 5 5 5`, `203.0.113.1 ${order}`], {
+    flows: order.split(' ').map((rtt) => ({
+      reached: rtt !== '*',
+      stopReason: rtt === '*' ? 'gap_limit' : 'completed',
+      hops: [[0], [0], [rtt === '*' ? null : 0]],
+    })),
+    fullTtl: { rtts: Array.from({ length: full }, () => null), icmp: null },
   });
 
 const rows = [

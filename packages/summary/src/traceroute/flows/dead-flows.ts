@@ -5,7 +5,7 @@ import { chanceOfMore } from '../../chance.ts';
 import { placesIn, sampleOf } from './samples.ts';
 import { areSurelySilent, farthestOf, lastOf, silentFlows } from './silent-flows.ts';
 import { isLimitLikely, weightOfLimits } from '../loss/limits.ts';
-import { meaningOf } from '../refusals/refusal-marks.ts';
+import { meaningOf } from '../steps/refusal-marks.ts';
 import { HIDDEN_ROUTER, refuserText } from '../refusals/refusals.ts';
 import { countOf, listed, unique } from '../../words.ts';
 import { isSilent, stepText, targetIndex, type Step, type Trace, type Route } from '../trace.ts';

@@ -1,5 +1,5 @@
 import { listed, unique } from '../../words.ts';
-import { meaningOf } from '../refusals/refusal-marks.ts';
+import { meaningOf } from '../steps/refusal-marks.ts';
 import type { PathRefusal } from '../refusals/refusals.ts';
 
 /** Maximum number of refusals in a sentence. */

@@ -4,7 +4,7 @@ import { isTooLarge } from '../../partition.ts';
 import { thresholds } from '../../thresholds.ts';
 import { countOf, listed, naming, safeText, unique } from '../../words.ts';
 import { echoText, endText } from './refused-alone.ts';
-import { isUndelivered, meaningOf } from './refusal-marks.ts';
+import { isUndelivered, meaningOf } from '../steps/refusal-marks.ts';
 import { joinedPlaces } from '../steps/places.ts';
 import { isSilent, placeKey, stepText, targetIndex, type Icmp, type Step, type Trace, type Route } from '../trace.ts';
 

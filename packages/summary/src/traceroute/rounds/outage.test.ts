@@ -58,6 +58,21 @@ describe('a target that stops answering during the rounds', () => {
     ]);
   });
 
+  it('is found by the word of a load balancer or NAT at its address, whose errors are no loss', () => {
+    const result = resultUntilEnd(kept, kept, '.....!*!!*!!', 'new');
+    const hops = result.hops!.map((hop) => ({
+      ...hop,
+      icmp: hop.icmp && { ...hop.icmp, from: '203.0.113.1' },
+      replies: hop.replies!.map((reply) => ({ ...reply, responder: 0 })),
+    }));
+    const summary = summaryOf('traceroute', { 'fra-1': { ...result, hops } });
+
+    expect(summary.headline).toContain('but not to the end: it answered none of the last 7 of 12 rounds of fra-1.');
+    expect(found(summary)).toEqual([
+      expect.stringContaining('answered none of the last 7 of 12 rounds of fra-1, and hop 3, 203.0.113.1'),
+    ]);
+  });
+
   it('has the probes that saw the silence in the headline', () => {
     const all = '.'.repeat(30);
     const pause = `${'.'.repeat(10)}*******${'.'.repeat(13)}`;

@@ -7,7 +7,7 @@ import { isLateRather } from './late.ts';
 import { mayBeStarved } from './starved.ts';
 import { lastOf, targetHopsOf } from './path-change.ts';
 import { chanceOfMore } from '../../chance.ts';
-import { meaningOf } from '../refusals/refusal-marks.ts';
+import { meaningOf } from '../steps/refusal-marks.ts';
 import { sentBy, type PathRefusal } from '../refusals/refusals.ts';
 import { placeKey, stepText, targetIndex, type Step, type Trace } from '../trace.ts';
 
@@ -69,7 +69,8 @@ export function outageOf(trace: Trace, all: readonly Trace[]): Outage | undefine
  */
 function answersOf(row: Hop, indexes: readonly (number | null)[], target: string | null): readonly boolean[] {
   const { responders, icmp } = row;
-  const refuser = icmp?.from === undefined ? -1 : responders.findIndex(({ ip }) => ip === icmp.from);
+  const isOther = icmp?.from !== undefined && icmp.from !== target;
+  const refuser = !isOther ? -1 : responders.findIndex(({ ip }) => ip === icmp.from);
   return indexes.map((index) => index !== null && index !== refuser && !isRouters(row, index, target));
 }
 
