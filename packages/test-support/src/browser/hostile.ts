@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 export interface HostilePage {
   readonly name: string;
   /** Expected effect: the screenshot fails always, never, or perhaps. */
-  readonly costs: 'the picture' | 'nothing' | 'perhaps the picture';
+  readonly costs: 'the screenshot' | 'nothing' | 'perhaps the screenshot';
   readonly serve: (request: IncomingMessage, response: ServerResponse) => void;
 }
 
@@ -44,25 +44,29 @@ opening.onsuccess = () => {
 
 /** Pages that try to exhaust the browser, the agent or the machine. */
 export const hostilePages: readonly HostilePage[] = [
-  scripted('fills the memory', 'the picture', 'const all = []; for (;;) all.push(new Uint8Array(32 << 20).fill(1));'),
-  scripted('never ends its script', 'the picture', 'for (;;);'),
+  scripted(
+    'fills the memory',
+    'the screenshot',
+    'const all = []; for (;;) all.push(new Uint8Array(32 << 20).fill(1));',
+  ),
+  scripted('never ends its script', 'the screenshot', 'for (;;);'),
   { name: 'never ends', costs: 'nothing', serve: endless },
-  scripted('opens dialogs without end', 'the picture', 'for (;;) { alert(1); confirm(2); prompt(3); }'),
-  { name: 'is a download', costs: 'the picture', serve: download },
-  scripted('floods the console', 'the picture', 'for (;;) console.log("x".repeat(1e5));'),
+  scripted('opens dialogs without end', 'the screenshot', 'for (;;) { alert(1); confirm(2); prompt(3); }'),
+  { name: 'is a download', costs: 'the screenshot', serve: download },
+  scripted('floods the console', 'the screenshot', 'for (;;) console.log("x".repeat(1e5));'),
   scripted('starts downloads', 'nothing', downloads),
-  scripted('fills the heap of its scripts', 'the picture', 'const all = []; for (;;) all.push([Math.random()]);'),
+  scripted('fills the heap of its scripts', 'the screenshot', 'const all = []; for (;;) all.push([Math.random()]);'),
   scripted('opens windows', 'nothing', 'for (let i = 0; i < 500; i++) window.open(location.href + "?" + i);'),
-  scripted('nests itself in frames', 'perhaps the picture', frames),
-  scripted('starts workers', 'perhaps the picture', workers),
+  scripted('nests itself in frames', 'perhaps the screenshot', frames),
+  scripted('starts workers', 'perhaps the screenshot', workers),
   scripted(
     'asks for everything',
-    'perhaps the picture',
+    'perhaps the screenshot',
     'setInterval(() => { for (let i = 0; i < 200; i++) fetch("/x" + Math.random()).catch(() => {}); }, 10);',
   ),
-  scripted('loads itself again', 'perhaps the picture', 'setTimeout(() => location.reload(), 20);'),
+  scripted('loads itself again', 'perhaps the screenshot', 'setTimeout(() => location.reload(), 20);'),
   scripted('prints and asks for permissions', 'nothing', permissions),
-  scripted('fills a database', 'perhaps the picture', database),
+  scripted('fills a database', 'perhaps the screenshot', database),
   scripted(
     'is a million pixels long',
     'nothing',
