@@ -31,7 +31,7 @@ const values = flagsOfProcess('npm run -s chaos --', 'Injects faults into a whol
   shard: { description: 'Only a part of the faults, such as 1/2.' },
   rate: { description: 'Checks a second.', fallback: '8', isNumber: true },
   agents: { description: 'Agents at Redis, and as many at the gateways.', fallback: '2', isNumber: true },
-  poll: { description: 'Milliseconds between two looks at a check.', fallback: '400', isNumber: true },
+  poll: { description: 'Milliseconds between two polls of a check.', fallback: '400', isNumber: true },
   // See `RunOptions`.
   scale: { description: 'Factor of all durations, for trials.', fallback: '1', isNumber: true },
   indulgence: {
@@ -40,7 +40,7 @@ const values = flagsOfProcess('npm run -s chaos --', 'Injects faults into a whol
     isNumber: true,
   },
   history: { description: 'File for every request and answer.' },
-  judge: { description: 'Judges the history in this file and injects nothing.' },
+  judge: { description: 'Verifies the history in this file and injects nothing.' },
   json: { description: 'File for the figures.' },
   logs: { description: 'Folder for the logs.' },
 });

@@ -37,7 +37,7 @@ export async function expectKeptPromises(store: StoreKind, shard = '1/1'): Promi
   const folder = mkdtempSync(join(tmpdir(), 'vantage-chaos-test-'));
   try {
     const file = join(folder, 'history.jsonl');
-    const load = ['--rate', '4', '--agents', '1', '--look', '1500'];
+    const load = ['--rate', '4', '--agents', '1', '--poll', '1500'];
     const size = ['--minutes', '0', '--scale', '0.05', ...load, '--indulgence', String(INDULGENCE_MS)];
     const which = ['--store', store, '--shard', shard, '--except', choice.except];
     const stdout = await run([...which, ...size, '--seed', '7', '--history', file]);
@@ -57,8 +57,11 @@ export async function expectKeptPromises(store: StoreKind, shard = '1/1'): Promi
 /** Ignores the exit status, which states whether the goals hold: the caller compares the history itself. */
 function run(words: readonly string[]): Promise<string> {
   return new Promise((resolve) => {
-    execFile(process.execPath, ['--conditions=vantage-source', main, ...words], { maxBuffer: 1e8 }, (_error, stdout) =>
-      resolve(stdout),
-    );
+    const options = { maxBuffer: 1e8 };
+    execFile(process.execPath, ['--conditions=vantage-source', main, ...words], options, (_error, stdout, stderr) => {
+      // Without a history, nothing else shows what went wrong.
+      process.stderr.write(stderr.slice(-2_000));
+      resolve(stdout);
+    });
   });
 }
