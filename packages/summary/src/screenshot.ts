@@ -26,13 +26,12 @@ export function findScreenshot(
 }
 
 /**
- * Failures that follow from what the server sends, not from a time limit or the path. An unknown issuer is not among
- * them, because the browser does not trust the certificates of `CA_FILE`.
+ * Failures that follow from what the server sends, not from a time limit, the path, the clock of the probe
+ * (`tls_expired`) or one handshake (`tls_handshake_failed`). An unknown issuer is not among them, because the browser
+ * does not trust the certificates of `CA_FILE`.
  */
 const refusals: ReadonlySet<FailureCode> = new Set([
   'tls_protocol_unsupported',
-  'tls_handshake_failed',
-  'tls_expired',
   'tls_hostname_mismatch',
   'tls_revoked',
   'tls_weak_key',
@@ -49,9 +48,18 @@ function isRefusal({ code, source }: NonNullable<Screenshot['reason']>): boolean
 
 /** Options that do not change the request: the browser opens the URL without the others, and may get another answer. */
 const harmless: ReadonlySet<string> = new Set(['followRedirects', 'maxBodyBytes', 'screenshot']);
+/** Values with which the others do not change it either. */
+const defaults: ReadonlyMap<string, unknown> = new Map([
+  ['method', 'GET'],
+  ['httpVersion', 'auto'],
+]);
 
 function asksAsBrowser({ request }: Check): boolean {
-  return request?.withheld === undefined && Object.keys(request?.options ?? {}).every((name) => harmless.has(name));
+  const options = Object.entries(request?.options ?? {});
+  return (
+    request?.withheld === undefined &&
+    options.every(([name, value]) => harmless.has(name) || (defaults.has(name) && defaults.get(name) === value))
+  );
 }
 
 /** The message of the probe, which is more specific than the phrase of its code; the phrase if there is no message. */

@@ -27,7 +27,15 @@ describe('a page that Chromium could not load', () => {
     const failure = navigationFailure(new Error(`net::${name} at https://page.test/`));
 
     expect(failure.source).toBe('target');
-    expect(failure.code).toMatch(/^(http_|connection_)/);
+    expect(failure.code).toMatch(/^(http2?_|connection_)/);
+  });
+
+  it('is no malformed answer where the target may have ended the HTTP/2 stream, as Chromium does not tell', () => {
+    expect(frameVerdicts['RST_STREAM CANCEL']?.chromium).toBe('ERR_HTTP2_PROTOCOL_ERROR');
+
+    const failure = navigationFailure(new Error('net::ERR_HTTP2_PROTOCOL_ERROR at https://page.test/'));
+
+    expect(failure).toMatchObject({ code: 'http2_ended', source: 'target' });
   });
 
   it('is a page that goes on to another one, without the words of the protocol', () => {

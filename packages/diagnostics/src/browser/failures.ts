@@ -35,7 +35,8 @@ const known: Readonly<Record<string, Known>> = {
   RESPONSE_HEADERS_MULTIPLE_CONTENT_DISPOSITION: severalHeaders('Content-Disposition'),
   RESPONSE_HEADERS_MULTIPLE_LOCATION: severalHeaders('Location'),
   RESPONSE_HEADERS_TOO_BIG: ['http_headers_too_large', 'response', 'The head of the answer is too large.'],
-  HTTP2_PROTOCOL_ERROR: ['http_malformed', 'response', 'The answer was not valid HTTP/2, or an error ended it.'],
+  // RST_STREAM looks the same, as from those who refuse automatic browsers.
+  HTTP2_PROTOCOL_ERROR: ['http2_ended', 'response', 'The target ended the HTTP/2 stream, or the answer was not valid.'],
   HTTP2_COMPRESSION_ERROR: ['http_malformed', 'response', 'The headers of the answer are not valid HTTP/2.'],
   SSL_KEY_USAGE_INCOMPATIBLE: [
     'tls_untrusted',

@@ -508,13 +508,22 @@ export const webCases: FindingCases = {
         'only the limit of redirects was changed',
         notOpened({ code: 'redirect_limit', phase: 'response' }, http(200), { options: { followRedirects: 5 } }),
       ],
+      [
+        'options that change the request have their defaults',
+        notOpened({ code: 'redirect_limit', phase: 'response' }, http(200), {
+          options: { method: 'GET', httpVersion: 'auto' },
+        }),
+      ],
     ],
     absent: [
       ['it took too long', notOpened({ code: 'timed_out', phase: 'response' })],
       ['the connection was reset', notOpened({ code: 'connection_reset', phase: 'response' })],
       ['an issuer that the probe trusts by its file', notOpened({ code: 'tls_unknown_issuer', phase: 'tls' })],
+      ['a certificate that has expired by the clock of the probe', notOpened({ code: 'tls_expired', phase: 'tls' })],
+      ['a handshake that may work the next time', notOpened({ code: 'tls_handshake_failed', phase: 'tls' })],
+      ['the target ended the HTTP/2 stream', notOpened({ code: 'http2_ended', phase: 'response' })],
       ['a download, which is no page', notOpened({ code: 'screenshot_failed', phase: 'response' })],
-      ['the target is down for its probe', notOpened({ code: 'tls_handshake_failed', phase: 'tls' }, untrusted)],
+      ['the target is down for its probe', notOpened({ code: 'tls_protocol_unsupported', phase: 'tls' }, untrusted)],
       [
         'the check has headers, which the browser did not send',
         notOpened({ code: 'redirect_limit', phase: 'response' }, http(200), { withheld: ['headers'] }),
@@ -523,7 +532,7 @@ export const webCases: FindingCases = {
         'the check asked over HTTP/1.1 alone',
         notOpened({ code: 'http_malformed', phase: 'response' }, http(200), { options: { httpVersion: '1.1' } }),
       ],
-      ['the probe failed', notOpened({ code: 'tls_handshake_failed', phase: 'tls', source: 'probe' })],
+      ['the probe failed', notOpened({ code: 'tls_protocol_unsupported', phase: 'tls', source: 'probe' })],
     ],
   },
   screenshot_incomplete: {
