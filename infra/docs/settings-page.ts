@@ -11,8 +11,9 @@ export function settingsPage(): string {
 # Settings
 
 Every setting is an environment variable. An app reads all of them at its start; if any is invalid, it lists all errors
-and does not start. An empty variable counts as absent. A variable whose name is close to that of a setting which is not set is
-logged as \`unknown variable\`, without its value.
+and does not start. An empty variable counts as absent. A coordinator and an agent (not \`vantage-agent run\` or \`enrol\`) log a variable at
+their start as \`unknown variable\`, without its value, if it is in capitals and close to a setting which is not set and has several words;
+if a setting is invalid or missing, the error names it. Close is one letter or a swap of neighbours, from twelve letters on two.
 
 ## Coordinator
 

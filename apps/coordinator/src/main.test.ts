@@ -78,6 +78,18 @@ it('logs variables whose names are close to a setting that is not set, without t
   expect(lines.join('')).not.toContain('hidden');
 });
 
+it('ends without a setting that is required, and says that its name was mistyped', async () => {
+  const child = spawn(process.execPath, [bundledProgram('coordinator')], {
+    env: programEnv({ REDIS_ULR: 'redis://hidden' }),
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const [errors, [status]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+
+  expect(errors).toMatch(/ REDIS_URL is required: .*\n {2}REDIS_ULR is no setting; REDIS_URL was probably meant\n$/);
+  expect(errors).not.toContain('hidden');
+  expect(status).toBe(1);
+});
+
 describe('a coordinator that listens', () => {
   const start = (...flags: string[]): ChildProcess =>
     spawn(process.execPath, [...flags, bundledProgram('coordinator')], {

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { withoutSecrets } from '@vantage/contract';
 import { loadMemoryRelease } from '@vantage/diagnostics/libc';
 import { openGeo } from '@vantage/geo';
-import { askResolversAgainSoon } from '@vantage/settings';
+import { askResolversAgainSoon, SettingsError, withUnknownVariables } from '@vantage/settings';
 import { createNameResolver } from '@vantage/target-policy';
 import { compactHeap, describeError, openLog, type OpenLog } from '@vantage/telemetry';
 import { within } from '@vantage/timers';
@@ -123,7 +123,9 @@ try {
   for (const unknown of mistypedSettings(process.env)) opened.log.warn(unknown, 'unknown variable');
   await run(config, opened);
 } catch (error) {
-  process.stderr.write(`${Error.isError(error) ? error.message : String(error)}\n`);
+  const message = Error.isError(error) ? error.message : String(error);
+  const unknown = error instanceof SettingsError ? mistypedSettings(process.env) : [];
+  process.stderr.write(`${withUnknownVariables(message, unknown)}\n`);
   process.exitCode = 1;
   // After a failed start, open connections would keep the process running.
   setImmediate(() => process.exit(1));

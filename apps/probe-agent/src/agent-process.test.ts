@@ -181,6 +181,16 @@ describe('the program', () => {
     expect(errors.join('')).toMatch(/PROBE_ID .*\n.*CONCURRENCY .*\n.*TARGET_ALLOW /);
   });
 
+  it('names a mistyped variable if it ends without a setting', async () => {
+    const child = startMain('', { REDIS_URL: '', VANTAGE_ULR: 'http://hidden' });
+    const [errors] = await Promise.all([text(child.stderr!), once(child, 'close')]);
+
+    expect(errors).toMatch(
+      / VANTAGE_URL is required, .*\n {2}VANTAGE_ULR is no setting; VANTAGE_URL was probably meant\n$/,
+    );
+    expect(errors).not.toContain('hidden');
+  });
+
   it('drains and ends with the npm that started it, as an invitation says', async () => {
     const state = mkdtempSync(join(tmpdir(), 'vantage-npm-'));
     const npm = spawn('npm', ['run', '-s', 'agent'], {

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { askResolversAgainSoon, SettingsError } from '@vantage/settings';
+import { askResolversAgainSoon, SettingsError, withUnknownVariables } from '@vantage/settings';
 import { endWithOutput, exitStatus } from '@vantage/command-line';
 import { pino } from 'pino';
 
@@ -53,7 +53,7 @@ function settingsOrExit<T>(read: (environment: NodeJS.ProcessEnv) => T, status =
     return read(process.env);
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
-    process.stderr.write(`${error.message}\n`);
+    process.stderr.write(`${withUnknownVariables(error.message, mistypedSettings(process.env))}\n`);
     return process.exit(status);
   }
 }

@@ -1,10 +1,10 @@
 /**
- * The known word closest to a mistyped one; undefined if none is close: within one error per three of its letters, two
- * at most.
+ * The known word closest to a mistyped one; undefined if none is close: within one error per `lettersPerError` of its
+ * letters, two at most.
  */
-export function nearestWord(written: string, known: readonly string[]): string | undefined {
+export function nearestWord(written: string, known: readonly string[], lettersPerError = 3): string | undefined {
   // A longer word is no typing error, and the time of the comparison grows with the product of both lengths.
-  if (written.length > 40) return undefined;
+  if (written.length > 64) return undefined;
   const lower = written.toLowerCase();
   const ranked = known
     .map((word) => ({ word, distance: editDistance(lower, word.toLowerCase()) }))
@@ -12,7 +12,7 @@ export function nearestWord(written: string, known: readonly string[]): string |
   const [nearest] = ranked;
   if (nearest === undefined) return undefined;
   // In a short word, two errors could lead to any other one.
-  const slips = Math.min(2, Math.floor(nearest.word.length / 3));
+  const slips = Math.min(2, Math.floor(nearest.word.length / lettersPerError));
   return nearest.distance <= slips ? nearest.word : undefined;
 }
 
