@@ -95,7 +95,7 @@ export const monitorMetrics = {
   lifeLeft: {
     kind: 'gauge',
     name: 'vantage_monitor_probe_certificate_life_left_ratio',
-    help: 'Share of its life that this certificate has left, negative once it has expired. Absent if not known.',
+    help: 'Share of the life of the server’s certificate that is left, negative once it has expired. Absent if not known or if one above it expires within 14 days.',
     labels,
   },
   info: {

@@ -40,7 +40,7 @@ const measured = {
   certificateLifeLeft: Type.Optional(
     Type.Number({
       description:
-        'Share of its life that the certificate of `certificateDays` has left, negative once it has expired. Absent if its life is not known.',
+        'Share of the life of the server’s certificate that is left, negative once it has expired. Absent if its life is not known or if one above it expires within 14 days.',
     }),
   ),
   status: nullable(Type.Integer({ description: 'HTTP status code.' })),

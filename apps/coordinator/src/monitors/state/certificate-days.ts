@@ -21,10 +21,11 @@ interface Fault {
   readonly reason: string;
 }
 
+/** Days before its end from which on the alert `MonitoredCertificateExpires` (infra/prometheus) reports a certificate. */
+const SOON_DAYS = 14;
+
 interface End {
   readonly days: number;
-  /** Share of its life that the certificate has left; undefined if that is not known. */
-  readonly lifeLeft?: number | undefined;
   /** Why that is too early, given the least number of days. */
   readonly explain: (least: number) => string;
 }
@@ -38,11 +39,15 @@ export function certificateDaysOf(measured: MeasuredCertificates): number | null
 }
 
 /**
- * Share of its life that the certificate of `certificateDaysOf` has left, negative once it has expired; undefined if
- * that is not known.
+ * Share of the life of the server's certificate that is left, negative once it has expired; undefined if that is not
+ * known, or if one above it ends soon: a short life of the server's certificate does not excuse that.
  */
 export function certificateLifeLeftOf(measured: MeasuredCertificates): number | undefined {
-  return measured.tls === undefined ? undefined : firstEndOf(measured)?.lifeLeft;
+  const { tls, sslValidFrom, sslValidUntil, finishedAt } = measured;
+  if (tls === undefined || issuerEnds(measured).some(({ days }) => days < SOON_DAYS)) return undefined;
+  const [from, until, now] = [sslValidFrom, sslValidUntil, finishedAt].map((time) => Date.parse(time ?? ''));
+  const left = (until! - now!) / (until! - from!);
+  return Number.isFinite(left) ? Number(left.toPrecision(6)) : undefined;
 }
 
 /** Reasons by which the certificates are not valid for as many days as expected. */
@@ -56,9 +61,9 @@ export function underDays(measured: MeasuredCertificates, { certificateDays }: E
   ];
 }
 
-/** The first end; among equal ones that of the server's certificate. */
+/** The first end. */
 function firstEndOf(measured: MeasuredCertificates): End | undefined {
-  const ends = [...ownEnd(measured), ...issuerEnd(measured), ...expiredIssuers(measured)];
+  const ends = [...ownEnd(measured), ...issuerEnds(measured)];
   return ends.reduce<End | undefined>(
     (first, end) => (first === undefined || end.days < first.days ? end : first),
     undefined,
@@ -72,13 +77,12 @@ function firstEndOf(measured: MeasuredCertificates): End | undefined {
 function ownEnd(measured: MeasuredCertificates): readonly End[] {
   const days = daysUntil(measured.sslValidUntil, measured) ?? measured.tls?.daysLeft ?? undefined;
   const explain: End['explain'] = (least) => `certificate ${state(days!, least)}`;
-  return days === undefined ? [] : [{ days, lifeLeft: lifeLeftOf(measured), explain }];
+  return days === undefined ? [] : [{ days, explain }];
 }
 
-function lifeLeftOf({ sslValidFrom, sslValidUntil, finishedAt }: MeasuredCertificates): number | undefined {
-  const [from, until, now] = [sslValidFrom, sslValidUntil, finishedAt].map((time) => Date.parse(time ?? ''));
-  const left = (until! - now!) / (until! - from!);
-  return Number.isFinite(left) ? Number(left.toPrecision(6)) : undefined;
+/** The ends of the CA certificates above it. */
+function issuerEnds(measured: MeasuredCertificates): readonly End[] {
+  return [...issuerEnd(measured), ...expiredIssuers(measured)];
 }
 
 function issuerEnd(measured: MeasuredCertificates): readonly End[] {

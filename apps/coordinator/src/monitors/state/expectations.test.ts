@@ -269,9 +269,45 @@ describe('an expectation', () => {
     ['an expired one', { sslValidUntil: '2026-01-04T23:00:00Z' }, -0.0105263],
     ['one whose life is not known', {}, undefined],
     [
-      'one with another above it that ends first',
+      'one with another above it that ends soon and first',
       { tls: { daysLeft: 60, issuerEnds: { name: 'R1', daysLeft: 1 } } },
       undefined,
+    ],
+    [
+      'one that ends before one above it, which ends soon, too',
+      {
+        sslValidUntil: '2026-01-07T16:00:00Z',
+        tls: { daysLeft: 2, issuerEnds: { name: 'R1', validUntil: '2026-01-15T00:00:00Z', daysLeft: 10 } },
+      },
+      undefined,
+    ],
+    [
+      'one that ends with that above it',
+      {
+        sslValidUntil: '2026-01-07T16:00:00Z',
+        tls: { daysLeft: 2, issuerEnds: { name: 'R1', validUntil: '2026-01-07T16:00:00Z', daysLeft: 2 } },
+      },
+      undefined,
+    ],
+    [
+      'one below a CA that expired',
+      {
+        sslValidUntil: '2026-01-07T16:00:00Z',
+        tls: {
+          daysLeft: 2,
+          faults: [{ code: 'tls_expired', certificate: 1, reason: '' }],
+          chain: [{}, { validUntil: '2026-01-02T00:00:00Z' }],
+        },
+      },
+      undefined,
+    ],
+    [
+      'one with another above it that ends in 20 days',
+      {
+        sslValidUntil: '2026-01-07T16:00:00Z',
+        tls: { daysLeft: 2, issuerEnds: { name: 'R1', validUntil: '2026-01-25T00:00:00Z', daysLeft: 20 } },
+      },
+      0.4,
     ],
   ])('has the share of its life that %s has left', (_what, more, left) => {
     const dates = { sslValidFrom: '2026-01-01T00:00:00Z', finishedAt: '2026-01-05T00:00:00Z' };
