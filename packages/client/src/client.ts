@@ -91,8 +91,8 @@ export interface Client {
   readonly monitors: (options?: CallOptions) => Promise<Monitors>;
   /** One monitor with its last runs and changes of the path, newest first. */
   readonly monitor: (name: string, options?: CallOptions) => Promise<Monitor>;
-  /** Creates a monitor, or replaces one with a different definition; needs a key with the scope `monitor`. */
-  readonly putMonitor: (name: string, request: MonitorRequest, options?: CallOptions) => Promise<Monitor>;
+  /** Creates a monitor, or replaces a different one; needs a key with the scope `monitor`. A text is sent as it is. */
+  readonly putMonitor: (name: string, request: MonitorRequest | string, options?: CallOptions) => Promise<Monitor>;
   /** Removes a monitor; needs a key with the scope `monitor`. */
   readonly deleteMonitor: (name: string, options?: CallOptions) => Promise<void>;
   /**
@@ -151,7 +151,7 @@ export function createClient(clientOptions: ClientOptions): Client {
         ...options,
         method: 'PUT',
         headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(request),
+        body: typeof request === 'string' ? request : JSON.stringify(request),
       }),
     deleteMonitor: (name, options = {}) => call(pathOfMonitor(name), { ...options, method: 'DELETE' }),
     watchMonitor: (name, options = {}) => watchMonitor(openEvents(pathOfMonitor(name)), options),

@@ -52,19 +52,23 @@ describe('monitors of the client', () => {
   it('are listed, read, written and removed with the key', async () => {
     answers.push(json(200, { web: { name: 'web' } }), json(200, { name: 'web', runs: [] }));
     answers.push(json(201, { name: 'web' }), (response) => response.writeHead(204).end());
+    answers.push(json(200, { name: 'web' }));
 
     expect(await client.monitors()).toEqual({ web: { name: 'web' } });
     expect(await client.monitor('web')).toEqual({ name: 'web', runs: [] });
     expect(await client.putMonitor('web', request)).toEqual({ name: 'web' });
     expect(await client.deleteMonitor('a/b')).toBeUndefined();
+    await client.putMonitor('web', '{"every":"60s", "every":"30s"}');
 
     expect(asked.map(({ what }) => what)).toEqual([
       'GET /net/monitors',
       'GET /net/monitors/web',
       'PUT /net/monitors/web',
       'DELETE /net/monitors/a%2Fb',
+      'PUT /net/monitors/web',
     ]);
     expect(JSON.parse(asked[2]!.body)).toEqual(request);
+    expect(asked[4]!.body).toBe('{"every":"60s", "every":"30s"}');
     expect(asked[2]!.headers['content-type']).toBe('application/json');
     expect(new Set(asked.map(({ headers }) => headers.authorization))).toEqual(new Set([`Bearer ${KEY}`]));
   });

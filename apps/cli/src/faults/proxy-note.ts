@@ -5,9 +5,25 @@
 export function proxyNote(env: Readonly<Record<string, string | undefined>>, baseUrl: string): string {
   const scheme = new URL(baseUrl).protocol.replace(':', '');
   const name = [`${scheme}_proxy`, `${scheme}_proxy`.toUpperCase()].find((variable) => env[variable]);
-  if (name === undefined) return '';
+  if (name === undefined || isExempt(env['no_proxy'] ?? env['NO_PROXY'] ?? '', new URL(baseUrl))) return '';
   const isUsed = env['NODE_USE_ENV_PROXY'] === '1' || /--use-env-proxy\b/.test(env['NODE_OPTIONS'] ?? '');
-  return isUsed
-    ? ` It was asked through the proxy in ${name}, unless NO_PROXY has its host.`
-    : ` ${name} is set: Node.js uses it with NODE_USE_ENV_PROXY=1 (from Node 22.21 and 24 on).`;
+  if (isUsed) return ` It was asked through the proxy in ${name}, unless NO_PROXY has its host.`;
+  // A proxy elsewhere does not reach a service of this machine.
+  if (/^(?:(?:.*\.)?localhost|127\..*|\[::1\])$/.test(new URL(baseUrl).hostname)) return '';
+  return ` ${name} is set: Node.js uses it with NODE_USE_ENV_PROXY=1 (from Node 22.21 and 24 on).`;
+}
+
+/**
+ * True if the list has the host: by name, which includes the names below it, with or without a port and a leading `.`
+ * or `*.`; `*` has every host. Ranges of addresses have no effect on `fetch`.
+ */
+function isExempt(list: string, { hostname, port, protocol }: URL): boolean {
+  const authority = `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
+  return list
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .some((entry) => {
+      const name = entry.replace(/^\*?\./, '');
+      return entry === '*' || [hostname, authority].some((own) => name !== '' && `.${own}`.endsWith(`.${name}`));
+    });
 }

@@ -113,8 +113,6 @@ describe('the message about a service', () => {
   });
 
   it.each([
-    ['that Node does not use', { http_proxy: 'x' }, 'http_proxy is set: Node.js uses it with NODE_USE_ENV_PROXY=1'],
-    ['for both schemes', { HTTP_PROXY: 'x', HTTPS_PROXY: 'y' }, 'HTTP_PROXY is set: Node.js uses it with'],
     ['that is used', { HTTP_PROXY: 'x', NODE_USE_ENV_PROXY: '1' }, 'It was asked through the proxy in HTTP_PROXY'],
     [
       'that a flag of Node uses',

@@ -84,9 +84,12 @@ async function watch(name: string, { client, json, colors, print, signal }: Moni
   return exitStatus.success;
 }
 
-/** Rejects if the file cannot be read or is no JSON. */
-async function readDefinition({ file, request }: MonitorDefinitionText): Promise<MonitorRequest> {
-  return request ?? (JSON.parse(textOf(await readFile(file))) as MonitorRequest);
+/** Returns a file as it is: parsed, it would lose names that it repeats. Rejects if it cannot be read or is no JSON. */
+async function readDefinition({ file, request }: MonitorDefinitionText): Promise<MonitorRequest | string> {
+  if (request !== undefined) return request;
+  const text = textOf(await readFile(file));
+  JSON.parse(text);
+  return text;
 }
 
 /** Decodes UTF-8 with or without a byte order mark, and UTF-16LE with one, as PowerShell may write files. */

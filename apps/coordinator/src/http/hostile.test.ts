@@ -123,6 +123,12 @@ describe('a hostile body', () => {
     ['another charset after other parameters', 'application/json; v=1; CHARSET="utf-16"', 415],
     ['JSON with a parameter without a value', 'application/json; utf-8', 415],
     ['two types, the second in a parameter', 'application/json; v=1, text/plain', 415],
+    ['JSON with a semicolon in a quoted parameter', 'application/json; profile="a;b"; v="; charset=x"', 202],
+    ['JSON with an escaped quote in a parameter', String.raw`application/json; profile="a\";charset=x;\\"`, 202],
+    ['JSON with a parameter whose name begins with charset', 'application/json;charset-hint=x ; ;', 202],
+    ['another charset after a quoted parameter', 'application/json; profile="a;b";charset=latin1', 415],
+    ['two charsets', 'application/json; charset=utf-8; charset=latin1', 415],
+    ['JSON with a quoted parameter without an end', 'application/json; profile="a', 415],
     ['two types in one', 'application/json, text/plain', 415],
   ])('sent as %s is answered %s → %d', async (_reason, contentType, status) => {
     const headers = contentType === undefined ? {} : { 'Content-Type': contentType };

@@ -107,8 +107,9 @@ export const monitorRequestSchema = Type.Object(
     check: Type.Unsafe<Readonly<Record<string, unknown>>>({
       type: 'object',
       description:
-        'Body of `POST /check`; `probes`, `locations` and `limit` select where it runs from. No screenshot is taken ' +
-        'unless `options.screenshot` asks for one.',
+        'Body of `POST /check`; `probes`, `locations` and `limit` select where it runs from. Two defaults differ: no screenshot is ' +
+        'taken unless `options.screenshot` asks for one, and a traceroute has 16 flows with one query each unless it has `flows`, ' +
+        '`queries`, `rounds`, or `maxHops` above 40 (20 with both families).',
       examples: [{ type: 'ping', host: 'example.com', limit: 5 }],
     }),
     every: Type.String({

@@ -44,18 +44,18 @@ function notJson(detail: string): HttpProblem {
   return new HttpProblem('unsupported-media-type', detail);
 }
 
+/** A parameter of a media type (RFC 9110 section 5.6.6), its name and its value, a token or a quoted string. */
+const PARAMETER = /[ \t]*([!#$%&'*+.^_`|~\w-]+)=([!#$%&'*+.^_`|~\w-]+|"(?:[^"\\]|\\.)*")/.source;
+const JSON_TYPE = new RegExp(`^application/json((?:[ \\t]*;(?:${PARAMETER})?)*)[ \\t]*$`, 'i');
+const UTF8_CHARSETS: ReadonlySet<string> = new Set(['utf-8', '"utf-8"', 'utf8']);
+
 /** True for JSON in UTF-8. RFC 8259 section 11 defines no parameter, and one that clients add has no effect. */
 function isJsonType(contentType: string): boolean {
-  const [type = '', ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase());
-  return type === 'application/json' && parameters.every((part) => part === '' || isHarmlessParameter(part));
+  const [, parameters] = JSON_TYPE.exec(contentType.toLowerCase()) ?? [];
+  if (parameters === undefined) return false;
+  const pairs = parameters.matchAll(new RegExp(`;${PARAMETER}`, 'g'));
+  return [...pairs].every(([, name, value]) => name !== 'charset' || UTF8_CHARSETS.has(value!));
 }
-
-function isHarmlessParameter(parameter: string): boolean {
-  if (parameter.startsWith('charset')) return UTF8_CHARSETS.has(parameter);
-  return /^[!#$%&'*+.^_`|~\w-]+=(?:"[^"]*"|[!#$%&'*+.^_`|~\w-]+)$/.test(parameter);
-}
-
-const UTF8_CHARSETS: ReadonlySet<string> = new Set(['charset=utf-8', 'charset="utf-8"', 'charset=utf8']);
 
 function readBody(request: Request): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return Promise.reject(tooLarge());
