@@ -13,7 +13,7 @@ export {
   type ClassifiedAnswer,
 } from '@vantage/contract/dns-message';
 export { MAX_LISTED_ADDRESSES, MAX_RESULT_ADDRESSES } from './shared/address-fields.ts';
-export type { IcmpNotice } from './shared/icmp-contract.ts';
+export { isUndelivered, type IcmpNotice } from './shared/icmp-contract.ts';
 export { checkTypes } from './registry.ts';
 export { MAX_CA_LENGTH, MAX_KEY_LENGTH, type TlsIdentity, type TlsRules, type TlsVersion } from './tls/rules.ts';
 export {

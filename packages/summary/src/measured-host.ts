@@ -33,9 +33,9 @@ export function measuredPart(type: string, all: readonly ProbeResult[]): string 
 /** ` over IPv4`, if all measured over that family alone and the name has addresses of the other one; http tries both. */
 export function overFamily(type: string, all: readonly ProbeResult[]): string {
   if (!ofAddress.has(type) || type === 'http') return '';
-  const families = unique(all.flatMap((probeResult) => resolvedFamily(probeResult) ?? []));
-  const isAlone = families.length === 1 && all.every(({ result }) => !('otherFamily' in result));
-  return isAlone && all.some(hasOtherAddresses) ? ` over ${families[0]}` : '';
+  const [family, ...others] = new Set(all.map(resolvedFamily));
+  const isAlone = others.length === 0 && all.every(({ result }) => !('otherFamily' in result));
+  return family !== undefined && isAlone && all.some(hasOtherAddresses) ? ` over ${family}` : '';
 }
 
 function hasOtherAddresses(probeResult: ProbeResult): boolean {

@@ -933,6 +933,13 @@ describe('the headline', () => {
       }),
     ],
     [
+      'Port 443 of example.com is not open from any of 3 probes: the resolver could not answer (SERVFAIL) (2) and the connection was refused (1).',
+      summaryOf('tcp', {
+        'fra-1': { ...tcp('closed'), addresses: ['2001:db8::1', '203.0.113.1'] },
+        ...each('ber-1 par-1', bad('dns_servfail', { resolvedIp: null }, { phase: 'resolve', source: 'resolver' })),
+      }),
+    ],
+    [
       'example.com does not answer pings of 1200 bytes of payload over IPv6 from the one probe asked: nothing came back in time.',
       summaryOf('ping', {
         'fra-1': { ...lost, size: 1200, addresses: ['2001:db8::1', '203.0.113.1'], resolvedIp: '2001:db8::1' },

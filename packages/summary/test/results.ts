@@ -136,7 +136,7 @@ function hopOf(text: string, hop: number): Hop {
     rtts,
     responders,
     mpls: [],
-    icmp: mark === undefined ? null : { type: 3, code: 1, mark },
+    icmp: mark === undefined ? null : { type: 3, code: mark === '!X' ? 13 : 1, mark },
   };
 }
 

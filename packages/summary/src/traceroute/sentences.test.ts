@@ -21,7 +21,7 @@ const fromTwo = (...path: readonly string[]): Readonly<Record<string, Traced>> =
 });
 
 function refusedAt(traced: Traced, hop: number, mark: string, from: string): Traced {
-  const icmp = { type: 3, code: 1, mark, from, count: 3 };
+  const icmp = { type: 3, code: mark === '!X' ? 13 : 1, mark, from, count: 3 };
   return { ...traced, hops: traced.hops!.map((one) => (one.hop === hop ? { ...one, icmp } : one)) };
 }
 
@@ -75,12 +75,12 @@ describe('routers that refuse packets of one probe', () => {
     expect(textsOf(both).map((text) => text.split(' said')[0])).toEqual(['A router', 'The target itself']);
   });
 
-  it('are a load balancer or NAT if they say at the address of the target that a host is unreachable', () => {
+  it('are of several kinds if they say at the address of the target that a host is unreachable', () => {
     const both = refusedAt(refusedAt(reached, 5, '!H', '203.0.113.1'), 4, '!H', '203.0.113.254');
 
-    expect(textsOf(both).map((text) => text.split(' said')[0])).toEqual([
-      'A load balancer or NAT at the address of the target',
-      'A router',
+    expect(textsOf(both)).toEqual([
+      expect.stringMatching(/^A router said /),
+      'The address of the target said that the host is unreachable (!H) to some packets of fra-1: hop 5, 203.0.113.1 in AS64512 (Target Net). Others passed it. Possible senders: a load balancer or NAT in front of a server that is away, or a firewall that refuses.',
     ]);
   });
 });

@@ -2,6 +2,7 @@ import type { IcmpNotice } from '@vantage/diagnostics/contract';
 
 import { buildFinding, type FindingDraft } from '../finding.ts';
 import { groupBy, type ProbeResult, type SparseResultOf } from '../probe-result.ts';
+import { isUndeliveredAt, UNDELIVERED_SENDERS } from '../undelivered.ts';
 import { naming, safeText } from '../words.ts';
 
 type IcmpResult = ProbeResult<SparseResultOf<'ping'> | SparseResultOf<'tcp'> | SparseResultOf<'udp'>>;
@@ -31,14 +32,9 @@ function senderOf(icmp: IcmpNotice, target: string): string {
   if (icmp.private === true) return 'from a private address';
   if (icmp.from === null) return 'from a sender that the probe could not see';
   if (icmp.from !== target) return `from ${safeText(icmp.from)}, which is not the measured address`;
-  return isOfForwarder(icmp, target)
-    ? `from the target’s own address (${safeText(icmp.from)}), as from a load balancer or NAT in front of a server that is away`
+  return isUndeliveredAt(target, icmp)
+    ? `from the target’s own address (${safeText(icmp.from)}), as from ${UNDELIVERED_SENDERS}`
     : `from the target itself (${safeText(icmp.from)})`;
-}
-
-/** True for an error of devices that forward: no network, host or route. A host sends none about itself. */
-function isOfForwarder({ type, code }: IcmpNotice, target: string): boolean {
-  return (target.includes(':') ? ['1/0', '1/3'] : ['3/0', '3/1']).includes(`${type}/${code}`);
 }
 
 /**

@@ -252,11 +252,14 @@ describe('pings that met an ICMP error', () => {
     );
   });
 
-  it('name what may say in the name of the target that it is unreachable', () => {
-    const packets = [{ ...refusedRow, icmp: { ...hostUnreachable, from: '203.0.113.1' } }];
+  it.each([
+    [1, '“host unreachable” (ICMP 3/1)'],
+    [7, 'ICMP type 3 code 7'],
+  ])('name what may say in the name of the target that it is unreachable: code %i', (code, what) => {
+    const packets = [{ ...refusedRow, icmp: { ...hostUnreachable, code, from: '203.0.113.1' } }];
 
     expect(textOf(summaryOf('ping', { 'fra-1': ping([null, 9, 9], { packets }) }), 'icmp_refused')).toBe(
-      'fra-1 got “host unreachable” (ICMP 3/1) from the target’s own address (203.0.113.1), as from a load balancer or NAT in front of a server that is away.',
+      `fra-1 got ${what} from the target’s own address (203.0.113.1), as from a load balancer or NAT in front of a server that is away, or a firewall that refuses.`,
     );
   });
 

@@ -136,13 +136,6 @@ export function isPortUnreachable({ kind, type, code }: IcmpError): boolean {
   return kind === 'unreachable' && ((type === 3 && code === 3) || (type === 1 && code === 4));
 }
 
-/** True for an error of devices that forward: they found no route or no host (RFC 792, RFC 4443 section 3.1). */
-export function isUndelivered(error: IcmpError): boolean {
-  if (error.kind !== 'unreachable') return false;
-  const { code } = verdict(error.type === 3 ? 4 : 6, error);
-  return code === 'network_unreachable' || code === 'host_unreachable';
-}
-
 /** Packets of this size pass any link: IPv6 links carry 1,280 bytes, and every IPv4 host takes 576 (RFC 791). */
 const ALWAYS_CARRIED_BYTES: Readonly<Record<Family, number>> = { 4: 576, 6: 1_280 };
 

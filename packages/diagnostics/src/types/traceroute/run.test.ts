@@ -25,7 +25,7 @@ import {
   virtualTrace,
 } from '../../../test/trace-network.ts';
 import { icmpError, ipPacket } from '../../../test/raw-packets.ts';
-import { skip } from '@vantage/test-support/virtual-time';
+import { inVirtualTime, skip } from '@vantage/test-support/virtual-time';
 import type { traceroute } from './contract.ts';
 import { runTraceroute } from './run.ts';
 
@@ -248,7 +248,7 @@ describe('traceroute', () => {
   });
 
   it.each(['icmp', 'udp', 'tcp'] as const)(
-    'has not arrived if a load balancer or NAT at the address of the target reaches no host behind it, by %s',
+    'has not arrived if a load balancer, NAT or firewall at the address of the target says that the host is away, by %s',
     async (protocol) => {
       const { outcome } = await traceOver(
         (sent) => [sent.ttl < 3 ? expired(sent, router(sent.ttl)) : unreachable(sent, 1, TARGET)],
@@ -263,6 +263,26 @@ describe('traceroute', () => {
         stopReason: 'unreachable',
       });
       expect(outcome.hops?.at(-1)).toMatchObject({ ip: TARGET, icmp: { mark: '!H', from: TARGET } });
+    },
+  );
+
+  it.each([
+    [0, false],
+    [2, false],
+    [3, false],
+    [5, true],
+  ])(
+    'has not arrived over IPv6 if the target’s address finds no route, scope or host: code %i',
+    async (code, reached) => {
+      const target = '2001:db8::7';
+      const network = ({ packet }: FakeSent): readonly FakeAnswer[] => {
+        const data = icmpError(6, 1, code, ipPacket(FAKE_SOURCES[6], target, 17, packet));
+        return [{ protocol: 'icmp', data, from: target, hopLimit: 60, rttMs: 5 }];
+      };
+      const context = testContext<typeof traceroute>({ packets: fakePackets(network) });
+      const outcome = await inVirtualTime(() => runTraceroute(params(target, { protocol: 'udp' }), context));
+
+      expect(outcome).toMatchObject({ result: reached ? 'success' : 'failure', reached });
     },
   );
 

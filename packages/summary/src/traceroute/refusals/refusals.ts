@@ -2,13 +2,12 @@ import { buildFinding, type FindingDraft } from '../../finding.ts';
 import { byText } from '../../probe-result.ts';
 import { isTooLarge } from '../../partition.ts';
 import { thresholds } from '../../thresholds.ts';
+import { isUndeliveredAt, UNDELIVERED_SENDERS } from '../../undelivered.ts';
 import { countOf, listed, naming, safeText, unique } from '../../words.ts';
 import { echoText, endText } from './refused-alone.ts';
-import { isUndelivered, meaningOf } from '../steps/refusal-marks.ts';
+import { meaningOf } from '../steps/refusal-marks.ts';
 import { joinedPlaces } from '../steps/places.ts';
 import { isSilent, placeKey, stepText, targetIndex, type Icmp, type Step, type Trace, type Route } from '../trace.ts';
-
-const FORWARDER = 'A load balancer or NAT at the address of the target';
 
 /** Text for a router whose address is withheld. */
 export const HIDDEN_ROUTER = 'a router with a private address';
@@ -24,8 +23,8 @@ export interface PathRefusal {
   /** Location of the sender, for a sentence. */
   readonly where: string;
   readonly isOfTarget: boolean;
-  /** True for an error at the address of the target by which a load balancer or NAT reports a host behind it. */
-  readonly isForwarders: boolean;
+  /** True for an error about a route or a host that has the address of the target (`UNDELIVERED_SENDERS`). */
+  readonly isUndelivered: boolean;
   /** The hop to which the refused packets were sent; undefined for packets with the full TTL. */
   readonly answered: Step | undefined;
 }
@@ -38,17 +37,27 @@ export function refusalOf(trace: Trace): PathRefusal | undefined {
 }
 
 /** The refusal that an ICMP error to the packets of a hop (`answered`) means; a router before it may have sent it. */
-export function sentBy(trace: Trace, { from, mark }: Icmp, answered: Step | undefined): PathRefusal {
+export function sentBy(trace: Trace, icmp: Icmp, answered: Step | undefined): PathRefusal {
+  const { from, mark } = icmp;
   // Older agents do not report the sender.
   const ip = from === undefined ? answered?.routers[0]?.ip : from;
   const steps = answered === undefined ? trace.steps : [...trace.steps.filter((step) => step !== answered), answered];
   const stands = steps.find(({ routers }) => routers[0]?.ip === ip) ?? (ip === null ? undefined : seenAt(steps, ip));
   const isAtTarget = ip !== undefined && ip !== null && ip === trace.target;
-  const isForwarders = isAtTarget && isUndelivered(mark);
+  const isUndelivered = isAtTarget && isUndeliveredAt(ip, icmp);
   const step = ip === undefined || ip === null ? (from === undefined ? answered : undefined) : stands;
   const place = step === answered && step !== undefined ? refuserText(trace.steps, step) : step && stepText(step);
   const where = place ?? (ip ? safeText(ip) : HIDDEN_ROUTER);
-  return { trace, mark, step, ip: ip ?? null, where, isOfTarget: isAtTarget && !isForwarders, isForwarders, answered };
+  return {
+    trace,
+    mark,
+    step,
+    ip: ip ?? null,
+    where,
+    isOfTarget: isAtTarget && !isUndelivered,
+    isUndelivered,
+    answered,
+  };
 }
 
 /** Names a refusing router: it may refuse packets of any TTL, so its hop is known only if the one before answered. */
@@ -148,21 +157,22 @@ function flowsText(own: readonly PathRefusal[]): string {
 }
 
 function told(refusals: readonly PathRefusal[], isPassing: boolean): readonly FindingDraft[] {
-  const keyOf = ({ step, where, mark, isOfTarget, isForwarders }: PathRefusal): string =>
-    `${step === undefined ? where : placeKey(step)} ${mark} ${isOfTarget} ${isForwarders}`;
+  const keyOf = ({ step, where, mark, isOfTarget, isUndelivered }: PathRefusal): string =>
+    `${step === undefined ? where : placeKey(step)} ${mark} ${isOfTarget} ${isUndelivered}`;
   const groups = [...Map.groupBy(refusals, keyOf)].map(([key, own]) => {
     const probeResults = [...new Set(own.map(({ trace }) => trace.probeResult))];
     return { key, own, probeResults: probeResults.toSorted((a, b) => byText(a.probe, b.probe)) };
   });
   const sorted = groups.toSorted((a, b) => b.probeResults.length - a.probeResults.length || byText(a.key, b.key));
   return sorted.map(({ own, probeResults }) => {
-    const [{ mark, where, isOfTarget, isForwarders }] = own as [PathRefusal];
+    const [{ mark, where, isOfTarget, isUndelivered }] = own as [PathRefusal];
     const ofTarget = own.filter(isBeforeTarget);
     const sum = (count: 'refused' | 'sent'): number => ofTarget.reduce((all, one) => all + one.answered![count], 0);
     const refused = sum('refused');
     const places = joinedPlaces(own.map((one) => one.where));
     const router = places.length === 1 ? 'A router' : 'Routers';
-    const sender = isOfTarget ? 'The target itself' : isForwarders ? FORWARDER : router;
+    const sender = isOfTarget ? 'The target itself' : isUndelivered ? 'The address of the target' : router;
+    const senders = isUndelivered ? ` Possible senders: ${UNDELIVERED_SENDERS}.` : '';
     const some = isPassing && !isOfTarget ? ' some' : '';
     const late = isPassing ? own.flatMap(({ trace }) => lateStart(trace) ?? []) : [];
     const others = late[0] === undefined ? othersText(own) : ` The target answered from ${late[0]} on.`;
@@ -174,7 +184,7 @@ function told(refusals: readonly PathRefusal[], isPassing: boolean): readonly Fi
       (refused > 0
         ? ` ${refused} of ${countOf(sum('sent'), 'packet')} of ${naming(probeResults)} to the target`
         : `${some} packets of ${naming(probeResults)}`);
-    const text = `${sender} said that ${meaningOf(mark)} to${packets}: ${listed(places, 3)}.${rest}${isPassing ? '' : echoText(own.map(({ trace }) => trace))}`;
+    const text = `${sender} said that ${meaningOf(mark)} to${packets}: ${listed(places, 3)}.${rest}${senders}${isPassing ? '' : echoText(own.map(({ trace }) => trace))}`;
     const brief = isPassing ? `${where} refuses some packets (${safeText(mark, 16)})` : endText(own[0]!.trace, where);
     const isLoss =
       Math.max(refused, ofFlows === undefined ? 0 : errorsIn(own)) >= thresholds.lostPackets || late.length > 0;

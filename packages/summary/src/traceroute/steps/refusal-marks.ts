@@ -21,8 +21,3 @@ export function meaningOf(mark: string): string {
   const [kind = mark] = mark.split('-');
   return `${marks.get(kind) ?? 'the packets go no further'} (${safeText(mark, 16)})`;
 }
-
-/** True for an error of devices that forward: no route, no host. */
-export function isUndelivered(mark: string): boolean {
-  return mark === '!H' || mark === '!N';
-}

@@ -1,4 +1,5 @@
-import { isPortUnreachable, isUndelivered } from '../../../sockets/icmp/icmp-failure.ts';
+import { isUndelivered } from '../../../shared/icmp-contract.ts';
+import { isPortUnreachable } from '../../../sockets/icmp/icmp-failure.ts';
 import type { PacketProtocol, ReceivedPacket } from '../../../sockets/packet-socket.ts';
 import type { IcmpError } from '../../../sockets/wire/icmp.ts';
 import type { FlowAnswer, TraceFlow } from './flow.ts';
@@ -50,7 +51,7 @@ export function isTooLate(packet: TracePacket, { receivedMs }: ReceivedPacket): 
 
 /**
  * An answer of the target itself shows that the packet reached it. Time exceeded and unreachable networks and hosts do
- * not: a load balancer or NAT at its address sends them about the hosts behind it.
+ * need not: a load balancer or NAT at its address sends them about the hosts behind it, or a firewall there.
  */
 function kindOf(
   error: IcmpError | null,
@@ -60,7 +61,7 @@ function kindOf(
 ): TraceAnswer['kind'] {
   if (error === null) return 'target';
   if (error.kind === 'time-exceeded') return 'expired';
-  if (from === destination) return isUndelivered(error) ? 'refused' : 'target';
+  if (from === destination) return isUndelivered(destination.includes(':') ? 6 : 4, error) ? 'refused' : 'target';
   // A packet that the probe's own firewall refused did not leave it.
   const isOwn = from === error.quoted.source;
   const isArrival = protocol === 'udp' && !isOwn && isPortUnreachable(error) && !isRouter(from, packets);
