@@ -19,7 +19,7 @@ export const DEFAULT_BODY_BYTES = 64 * 1024;
 /** Packets of the handshakes of TCP and TLS, a request and the end of the connection. */
 const PACKETS_PER_REQUEST = 12;
 /** Packets of the handshakes that find out whether Chromium can connect; the last request alone may need them. */
-const PACKETS_AS_CHROMIUM = 12;
+const PACKETS_AS_CHROMIUM = 36;
 /** Assumed minimum payload of a TCP segment of a request body, bytes. */
 const SEGMENT_BYTES = 1_200;
 /** Bytes of handshakes, heads, and data in flight when the connection is closed. */

@@ -3,6 +3,7 @@ import type { Failure, Target } from '@vantage/contract';
 import type { DiagnosticContext } from '../../../diagnostic.ts';
 import { portOf } from '../../../http-client/request.ts';
 import { boundText } from '../../../shared/bounded-text.ts';
+import { NOT_TLS } from '../../../shared/error-codes.ts';
 import { connectPinned } from '../../../sockets/connect.ts';
 import type { Offer } from '../../../tls/certificate/trust-store.ts';
 import { isProhibitedByHttp2, notOffered, type Chosen } from '../../../tls/chromium-offer.ts';
@@ -17,6 +18,7 @@ export interface Answered {
   /** Pinned to the address that answered. */
   readonly target: Target;
   readonly url: URL;
+  readonly offer: Offer;
   readonly tls: Tls;
   readonly chosen: Chosen;
 }
@@ -51,7 +53,7 @@ export async function askAsChromium(answered: Answered, context: DiagnosticConte
       ? withoutFaults
       : undefined;
   }
-  if (!(await isRefusal(made.failure, answered, { ...context, signal }))) return undefined;
+  if (!isRefusal(made) || !(await isRefusedAgain(answered, { ...context, signal }))) return undefined;
   return refused(tls, others.length === 0 ? prohibited(tls) : disagreeing(others));
 }
 
@@ -70,18 +72,21 @@ async function handshake(offer: Offer, { target, url }: Answered, context: Diagn
     : { failure: null, tls: made.fields.tls, chosen: made.chosen };
 }
 
+/** True if the server ended the handshake, or OpenSSL did because of what the server sent in TLS. */
+function isRefusal({ failure }: Made): boolean {
+  return failure?.phase === 'tls' && failure.source === 'target' && failure.message !== NOT_TLS;
+}
+
 /**
- * True for an alert. Some servers just close the connection if they agree to nothing, but so do those that limit
- * connections: it is a refusal only if one more handshake with the usual offer succeeds.
+ * Finds out whether a refusal is due to the offer. Limits of connections, and failing servers behind a balancer, refuse
+ * handshakes of each offer, and at regular distances, which those of this order do not have.
  */
-async function isRefusal(
-  { code, phase }: Failure,
-  answered: Answered,
-  context: DiagnosticContext<Http>,
-): Promise<boolean> {
-  if (code === 'tls_handshake_failed' || code === 'tls_protocol_unsupported') return true;
-  if (phase !== 'tls' || !['connection_closed', 'connection_reset'].includes(code)) return false;
-  return (await handshake('usual', answered, context)).failure === null;
+async function isRefusedAgain(answered: Answered, context: DiagnosticContext<Http>): Promise<boolean> {
+  for (const offer of ['of Chromium', answered.offer, answered.offer, 'of Chromium'] as const) {
+    const made = await handshake(offer, answered, context);
+    if (offer === 'of Chromium' ? !isRefusal(made) : made.failure !== null) return false;
+  }
+  return true;
 }
 
 function refused(tls: Tls, reason: string): Tls {
@@ -89,7 +94,7 @@ function refused(tls: Tls, reason: string): Tls {
 }
 
 function disagreeing(others: readonly string[]): string {
-  return `The server chose ${others.join(' and ')}, which Chromium does not offer, and refused a second handshake with what Chromium offers.`;
+  return `The server chose ${others.join(' and ')}, which Chromium does not offer, and no handshake with what Chromium offers succeeded.`;
 }
 
 function prohibited({ cipher }: Tls): string {

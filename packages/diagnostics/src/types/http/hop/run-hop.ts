@@ -127,7 +127,12 @@ async function attemptBy(
     ...(secured === null || options.tls !== undefined
       ? {}
       : {
-          answered: { ...secured, url: request.url, target: { ...target, address, family: isIPv6(address) ? 6 : 4 } },
+          answered: {
+            ...secured,
+            offer,
+            url: request.url,
+            target: { ...target, address, family: isIPv6(address) ? 6 : 4 },
+          },
         }),
   };
 }
