@@ -104,6 +104,12 @@ export const SINGLE_HEADERS = [
   ['content-disposition', 'content_disposition_differs'],
 ] as const;
 
+/** Those that browsers refuse come first: of many, a result has the first ones. */
+export function inOrder(found: ReadonlySet<DeviationCode>): readonly DeviationCode[] {
+  const refused = SINGLE_HEADERS.map(([, code]) => code).filter((code) => found.has(code));
+  return [...new Set([...refused, ...found])];
+}
+
 /** One deviation as reported in a result. */
 export interface Deviation {
   readonly code: DeviationCode;

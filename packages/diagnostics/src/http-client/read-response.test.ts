@@ -94,6 +94,17 @@ describe('a hostile HTTP/1.1 answer', () => {
     expect(problemsOf(outcome)).toEqual([]);
   });
 
+  it('of a redirect names differing Location headers, which browsers refuse, before other deviations', async () => {
+    const others = 'X-A: b\nX-B : c\r\nno colon\r\nX-D: e\r\n f\r\n: g\r\n';
+    const head = `HTTP/1.1 301 Moved\r\n${others}Location: /a\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n`;
+    const port = await answering((socket) => socket.end(head));
+
+    const { redirects, deviations } = await checkOf(`http://127.0.0.1:${port}/`, { options: { followRedirects: 1 } });
+
+    expect(deviations?.length).toBeGreaterThan(3);
+    for (const listed of [deviations, redirects?.[0]?.deviations]) expect(listed?.[0]?.code).toBe('location_differs');
+  });
+
   it.each<[string, string, string, (socket: Socket) => void]>([
     ['connection_closed', 'closed', `${OK}Content-Length: 100\r\n\r\nabc`, (socket) => socket.end()],
     ['connection_reset', 'reset', `${OK}Content-Length: 100\r\n\r\nabc`, (socket) => socket.resetAndDestroy()],

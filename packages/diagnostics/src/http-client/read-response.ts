@@ -2,7 +2,7 @@ import type { Failure, FailureCode, FailurePhase } from '@vantage/contract';
 
 import { connectionClosed, headTooLarge, timedOut } from '../shared/classify-error.ts';
 import { MAX_RECEIVED_BEFORE_HEAD, mostReceived } from './bounds.ts';
-import { SINGLE_HEADERS, type DeviationCode } from './deviations.ts';
+import { inOrder, SINGLE_HEADERS, type DeviationCode } from './deviations.ts';
 import { readBody, type BodyReader } from './response-body.ts';
 import { headerOf, headersOf, type Head } from './response-head.ts';
 import type { PeerError } from './http2/peer-error.ts';
@@ -174,7 +174,7 @@ class Reception {
   private settle(ends: Pick<Answer, 'body' | 'failure' | 'downloadMs' | 'totalMs'>): void {
     const { firstByteMs, head, peerError } = this;
     const partialHead = head === null ? this.sending.partialHead() : null;
-    this.resolve({ firstByteMs, head, partialHead, deviations: [...this.deviations], peerError, ...ends });
+    this.resolve({ firstByteMs, head, partialHead, deviations: inOrder(this.deviations), peerError, ...ends });
   }
 }
 

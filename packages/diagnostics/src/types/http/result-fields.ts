@@ -36,7 +36,7 @@ const hsts = Type.Optional(
   Type.Enum(['loop', 'upgraded'], {
     description:
       'Of a redirect to http, if this or an earlier answer of the check demands https for its host (Strict-Transport-Security, RFC 6797): browsers ask https instead. loop: that is a request ' +
-      'that the check was redirected from, with the same cookies; upgraded: it is another one. The check itself follows `location`.',
+      'that the check was redirected from, with the same cookies; upgraded: it is another one. The check itself follows `location`. Absent in checks with `headers` or another method than GET.',
   }),
 );
 
@@ -90,7 +90,7 @@ const deviations = (maxItems: number) =>
   Type.Array(deviation, {
     maxItems,
     description:
-      'Deviations of the response from HTTP that browsers accept (except `location_differs` and `content_disposition_differs`); it was read as browsers read it. Absent: none. Strict programs, such as proxies and firewalls, may refuse such a response.',
+      'Deviations of the response from HTTP that browsers accept (except `location_differs` and `content_disposition_differs`, which are first); it was read as browsers read it. Absent: none. Strict programs, such as proxies and firewalls, may refuse such a response.',
   });
 
 const redirect = Type.Object(

@@ -43,7 +43,7 @@ export async function runHttp(params: ParamsOf<Http>, context: DiagnosticContext
   const onProgress = (fields: StepProgress): void => context.emitPartial({ ...fields, redirects: [...redirects] });
   const seen = new Map<string, string>();
   const jar = cookieJar();
-  const hsts = createHsts(jar);
+  const hsts = isOfBrowsers(params) ? createHsts(jar) : undefined;
   const first = new URL(params.host);
   /** The server name of the module applies to the first host only, as in blackbox_exporter. */
   const tlsFor = ({ host }: URL): TlsRules | undefined => {
@@ -61,7 +61,7 @@ export async function runHttp(params: ParamsOf<Http>, context: DiagnosticContext
       context,
     );
     if (taken.head !== null) jar.keep(request.url, taken.head);
-    const step = { ...taken, fields: { ...taken.fields, ...hsts.after(request, sent, taken) } };
+    const step = { ...taken, fields: { ...taken.fields, ...hsts?.after(request, sent, taken) } };
     const failure = step.failure ?? statusFailure(step);
     if (failure !== null || followRedirects === 0 || step.head === null || !isRedirect(step.head)) {
       const ending = failure === null ? null : fromRedirect(failure, redirects, request.url);
@@ -81,6 +81,12 @@ export async function runHttp(params: ParamsOf<Http>, context: DiagnosticContext
     redirects.push(redirectOf(step, redirects));
     request = next.request;
   }
+}
+
+/** True if browsers send the request so: the answer may depend on its method and its headers. */
+function isOfBrowsers(params: ParamsOf<Http>): boolean {
+  const { method, headers } = params.options;
+  return method === 'GET' && Object.keys(headers).length === 0 && requestOf(params) === undefined;
 }
 
 function firstRequest(params: ParamsOf<Http>, userAgent: string, token: TokenReading | undefined): Request {

@@ -45,6 +45,13 @@ const rows: readonly Row[] = [
   { name: 'an age of 0', header: 'max-age=0; includeSubDomains', chromium: '200' },
   { name: 'no age', header: 'includeSubDomains', chromium: '200' },
   { name: 'the same directive twice', header: `${YEAR}; ${YEAR}`, chromium: '200' },
+  { name: 'an unknown directive twice', header: `${YEAR}; preload; preload`, hsts: 'loop', chromium: LOOP },
+  { name: 'a semicolon in quotes', header: `${YEAR}; a="b;max-age=0"`, hsts: 'loop', chromium: LOOP },
+  { name: 'a quote in quotes', header: `${YEAR}; a="b\\";max-age=0;"`, hsts: 'loop', chromium: LOOP },
+  { name: 'quotes without an end', header: `a="; ${YEAR}`, chromium: '200' },
+  { name: 'a value for what has none', header: `${YEAR}; includeSubDomains=1`, chromium: '200' },
+  { name: 'a value that is none', header: `${YEAR}; a=b=c`, chromium: '200' },
+  { name: 'a directive that is none', header: `${YEAR}; "a"=b`, chromium: '200' },
   { name: 'a quoted age and an unknown directive', header: 'Max-Age="9999" ; x=y', hsts: 'loop', chromium: LOOP },
   { name: 'two headers, of which the first counts', header: [YEAR, 'max-age=0'], hsts: 'loop', chromium: LOOP },
   { name: 'another path', header: YEAR, to: { path: '/other' }, hsts: 'upgraded', chromium: '200' },
@@ -112,6 +119,19 @@ const other = chromiumMissing === null ? ' and Chromium' : ` (Chromium skipped: 
     await using server = await serveHsts({ 'Set-Cookie': 'seen=1' });
 
     expect((await check(`https://${hostOf(0)}:${server.port}/`, 0)).hsts).toBe('upgraded');
+  });
+
+  it.each([
+    ['headers, which browsers do not send', { headers: { 'X-Old': '1' } }],
+    ['a method, which browsers do not use', { method: 'OPTIONS' as const }],
+  ])('%s', async (_reason, options) => {
+    await using server = await serveHsts({});
+    const url = `https://${hostOf(0)}:${server.port}/`;
+
+    const outcome = await checkOf(url, { insecureSSL: true, options }, { hosts: resolved, trust });
+
+    expect(outcome.statusCode).toBe(301);
+    expect(outcome).not.toHaveProperty('hsts');
   });
 
   it.each([

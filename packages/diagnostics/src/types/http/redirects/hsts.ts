@@ -47,19 +47,24 @@ interface Policy {
   readonly includesSubdomains: boolean;
 }
 
+/** A part between semicolons, which quotes may have too. */
+const PART = /(?:[^";]|"(?:[^"\\]|\\.)*"?)+/g;
+const DIRECTIVE = /^([\w!#$%&'*+.^`|~-]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([\w!#$%&'*+.^`|~-]+)))?$/;
+
 /** Reads the header (RFC 6797 section 6.1); undefined for one that is ignored. */
-function readPolicy(header: string | undefined): Policy | undefined {
-  const directives = (header ?? '')
-    .split(';')
-    .map((text) => text.trim())
-    .filter((text) => text !== '')
-    .map((text) => /^([^\s=]+)(?:\s*=\s*(?:"([^"]*)"|([^\s"]+)))?$/.exec(text));
-  const names = directives.map((directive) => directive?.[1]?.toLowerCase());
-  if (names.includes(undefined) || new Set(names).size < names.length) return undefined;
-  const [, , quoted, plain] = directives[names.indexOf('max-age')] ?? [];
-  const maxAge = quoted ?? plain ?? '';
+function readPolicy(header = ''): Policy | undefined {
+  const directives = (header.match(PART) ?? [])
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+    .map((part) => DIRECTIVE.exec(part));
+  if (directives.includes(null)) return undefined;
+  const valuesOf = (name: string): readonly (string | undefined)[] =>
+    directives.flatMap((directive) => (directive![1]!.toLowerCase() === name ? [directive![2] ?? directive![3]] : []));
+  const [maxAges, included] = [valuesOf('max-age'), valuesOf('includesubdomains')];
+  if (maxAges.length !== 1 || included.length > 1 || included[0] !== undefined) return undefined;
+  const [maxAge = ''] = maxAges;
   if (!/^\d+$/.test(maxAge)) return undefined;
-  return { isOver: Number(maxAge) === 0, includesSubdomains: names.includes('includesubdomains') };
+  return { isOver: Number(maxAge) === 0, includesSubdomains: included.length === 1 };
 }
 
 /** True if browsers ask https in place of this URL (RFC 6797 section 8.2). */
