@@ -2,6 +2,8 @@ import { outcomes, type Check, type CommonResult, type FinalOutcome, type Probe 
 import type { CheckTypeName, checkTypes } from '@vantage/diagnostics/contract';
 import type { ResultFieldsOf } from '@vantage/contract';
 
+import { withoutFalseArrival } from './false-arrival.ts';
+
 /** The part of a probe's record that a summary needs. */
 export type ProbeFacts = Pick<
   Probe,
@@ -36,7 +38,9 @@ export function probeResultsOf(check: Check, probes: ReadonlyMap<string, ProbeFa
   return Object.keys(check.results)
     .toSorted(byText)
     .map((probe) => {
-      const { result: word, ...result }: Readonly<Record<string, unknown>> = check.results[probe]!;
+      const reported = check.results[probe]!;
+      const { result: word, ...result }: Readonly<Record<string, unknown>> =
+        check.type === 'traceroute' ? withoutFalseArrival(reported) : reported;
       const outcome = outcomes.find((outcome) => outcome === word) ?? 'pending';
       return { probe, facts: probes.get(probe), outcome, result, ...insecure };
     });

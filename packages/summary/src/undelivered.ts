@@ -4,7 +4,7 @@ import { isUndelivered } from '@vantage/diagnostics/contract';
 export const UNDELIVERED_SENDERS =
   'a load balancer or NAT in front of a server that is away, or a firewall that refuses';
 
-/** True for an error about a route or a host: with the address of the target as sender, it need not be of the host. */
+/** True for an error about a route or a host: with the target’s address as sender, it may be of a device before it. */
 export function isUndeliveredAt(target: string, icmp: { readonly type: number; readonly code: number }): boolean {
   return isUndelivered(target.includes(':') ? 6 : 4, icmp);
 }

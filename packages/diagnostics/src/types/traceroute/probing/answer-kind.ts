@@ -50,8 +50,8 @@ export function isTooLate(packet: TracePacket, { receivedMs }: ReceivedPacket): 
 }
 
 /**
- * An answer of the target itself shows that the packet reached it. Time exceeded and unreachable networks and hosts do
- * need not: a load balancer or NAT at its address sends them about the hosts behind it, or a firewall there.
+ * An answer of the target itself shows that the packet reached it. Time exceeded does not, and unreachable networks and
+ * hosts need not: a load balancer or NAT at its address sends them about the hosts behind it, or a firewall there.
  */
 function kindOf(
   error: IcmpError | null,
