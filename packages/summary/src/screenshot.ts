@@ -48,18 +48,9 @@ function isRefusal({ code, source }: NonNullable<Screenshot['reason']>): boolean
 
 /** Options that do not change the request: the browser opens the URL without the others, and may get another answer. */
 const harmless: ReadonlySet<string> = new Set(['followRedirects', 'maxBodyBytes', 'screenshot']);
-/** Values with which the others do not change it either. */
-const defaults: ReadonlyMap<string, unknown> = new Map([
-  ['method', 'GET'],
-  ['httpVersion', 'auto'],
-]);
 
 function asksAsBrowser({ request }: Check): boolean {
-  const options = Object.entries(request?.options ?? {});
-  return (
-    request?.withheld === undefined &&
-    options.every(([name, value]) => harmless.has(name) || (defaults.has(name) && defaults.get(name) === value))
-  );
+  return request?.withheld === undefined && Object.keys(request?.options ?? {}).every((name) => harmless.has(name));
 }
 
 /** The message of the probe, which is more specific than the phrase of its code; the phrase if there is no message. */

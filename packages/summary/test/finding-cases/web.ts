@@ -508,12 +508,6 @@ export const webCases: FindingCases = {
         'only the limit of redirects was changed',
         notOpened({ code: 'redirect_limit', phase: 'response' }, http(200), { options: { followRedirects: 5 } }),
       ],
-      [
-        'options that change the request have their defaults',
-        notOpened({ code: 'redirect_limit', phase: 'response' }, http(200), {
-          options: { method: 'GET', httpVersion: 'auto' },
-        }),
-      ],
     ],
     absent: [
       ['it took too long', notOpened({ code: 'timed_out', phase: 'response' })],
