@@ -25,10 +25,25 @@ export function timelyAnswer(passage: Passage, { endedMs }: Share): Answer | und
   return answer !== undefined && answer.atMs < endedMs - GRACE_MS ? answer : undefined;
 }
 
+const UNREACHABLE: Readonly<Record<4 | 6, number>> = { 4: 3, 6: 1 };
+/**
+ * Codes of “destination unreachable” that report no route or no host. From the address of the target they count as no
+ * arrival: a load balancer or NAT there may send them about a host behind it.
+ */
+const UNDELIVERED: Readonly<Record<4 | 6, readonly number[]>> = { 4: [0, 1, 6, 7, 8, 11, 12], 6: [0, 3] };
+
 /** True if the packet reached the target and the target answered it. */
-export function isFromTarget({ address, places }: Case, passage: Passage): boolean {
+export function isFromTarget({ address, places, family }: Case, passage: Passage): boolean {
   const answer = soundAnswer(passage);
   if (answer === undefined || passage.fate === 'expired' || passage.fate === 'too big') return false;
+  const refusal = places[passage.trail.at(-1) ?? -1]?.refuse;
+  if (
+    answer.what === 'refused' &&
+    refusal?.type === UNREACHABLE[family] &&
+    UNDELIVERED[family].includes(refusal.code)
+  ) {
+    return false;
+  }
   return answer.what === 'reply' || answer.from === address || places.at(-1)!.addresses.includes(answer.from);
 }
 
