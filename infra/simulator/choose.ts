@@ -83,7 +83,11 @@ const shown: ReadonlySet<string> = new Set([
   'udpreplyfar',
   'loop1',
   'echocode',
+  'targetrefuses0',
   'targetrefuses13',
+  'privatemiddle',
+  'closed',
+  'elsewhere',
   'copiesttl',
 ]);
 

@@ -30,7 +30,7 @@ const UNREACHABLE: Readonly<Record<4 | 6, number>> = { 4: 3, 6: 1 };
  * Codes of “destination unreachable” that report no route or no host. From the address of the target they count as no
  * arrival: a load balancer or NAT there may send them about a host behind it.
  */
-const UNDELIVERED: Readonly<Record<4 | 6, readonly number[]>> = { 4: [0, 1, 6, 7, 8, 11, 12], 6: [0, 3] };
+const UNDELIVERED: Readonly<Record<4 | 6, readonly number[]>> = { 4: [0, 1, 6, 7, 8, 11, 12], 6: [0, 2, 3] };
 
 /** True if the packet reached the target and the target answered it. */
 export function isFromTarget({ address, places, family }: Case, passage: Passage): boolean {
