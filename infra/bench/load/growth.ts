@@ -9,9 +9,12 @@ import { onStage, type Stage } from './stage.ts';
 const COUNTS = [10, 1_000, 10_000] as const;
 const WARM_UPS = 2;
 const ROUNDS = 5;
-const IDLE_SECONDS = 2;
+/** Several seconds, because a coordinator refreshes the known probes once a second. */
+const QUIET_SECONDS = 4;
 /** POSTs of a round: too few to fill the job queues of ten probes without agents, after which checks are refused. */
 const POSTS = 400;
+/** So that POSTs take as long. */
+const PER_SECOND = 100;
 /** Longest time for the POSTs of a round on a busy machine. */
 const AT_MOST_SECONDS = 60;
 /** Least duration of a round: longer than the deadline of an http check, 15 s. */
@@ -41,7 +44,9 @@ export async function growth(): Promise<readonly Figure[]> {
       const name = `${count} known probes: CPU of a POST with locations`;
       const value = median(rounds.map((round) => round[index]!.postUs));
       const shares = rounds.map((round) => round[index]!.postUs / round[0]!.postUs);
-      const idle = median(rounds.map((round) => round[index]!.idleShare));
+      const [idle, waiting] = (['idleShare', 'waitingShare'] as const).map((share) =>
+        median(rounds.map((round) => round[index]![share])),
+      ) as [number, number];
       const comparison = `median of ${shares.map((share) => share.toFixed(2)).join(', ')}`;
       return [
         { name, value, unit: 'µs' },
@@ -49,14 +54,22 @@ export async function growth(): Promise<readonly Figure[]> {
           ? []
           : [{ name: `${name}, with 10 = 1`, value: median(shares), unit: '', atMost: 1.2, comparison }]),
         { name: `${count} known probes: CPU of an idle coordinator`, value: idle * 100, unit: '% of a core' },
+        {
+          name: `${count} known probes: CPU of a coordinator whose probes have waiting jobs`,
+          value: waiting * 100,
+          unit: '% of a core',
+        },
       ];
     });
   });
 }
 
 interface Measured {
+  /** CPU of a POST without what the coordinator uses each second for the probes that have jobs. */
   readonly postUs: number;
+  /** Without jobs, and with jobs that no agent takes; both without requests. */
   readonly idleShare: number;
+  readonly waitingShare: number;
 }
 
 async function withStages<T>(
@@ -80,13 +93,20 @@ async function measure(stage: Stage): Promise<Measured> {
   // Removes untaken jobs, which would accumulate.
   await forgetChecks(stage.redisPort);
   await sleep(1_500);
-  const [before, begin] = [cpuMs(pid), performance.now()];
-  await sleep(IDLE_SECONDS * 1_000);
-  const idleShare = (cpuMs(pid) - before) / (performance.now() - begin);
+  const idleShare = await shareOfCore(pid);
   const posting = performance.now();
-  const { times, cpuMs: used } = await postFor(stage.urls[0]!, pid, AT_MOST_SECONDS, { body: BODY, most: POSTS });
-  const postUs = ((used - idleShare * (performance.now() - posting)) / times.length) * 1_000;
-  return { postUs, idleShare };
+  const posts = { body: BODY, most: POSTS, perSecond: PER_SECOND };
+  const { times, cpuMs: used } = await postFor(stage.urls[0]!, pid, AT_MOST_SECONDS, posts);
+  const postingMs = performance.now() - posting;
+  const waitingShare = await shareOfCore(pid);
+  return { postUs: ((used - waitingShare * postingMs) / times.length) * 1_000, idleShare, waitingShare };
+}
+
+/** CPU of a process that gets no requests, as a share of a core. */
+async function shareOfCore(pid: number): Promise<number> {
+  const [before, begin] = [cpuMs(pid), performance.now()];
+  await sleep(QUIET_SECONDS * 1_000);
+  return (cpuMs(pid) - before) / (performance.now() - begin);
 }
 
 function pidOf({ pids }: Stage): number {

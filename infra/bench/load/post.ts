@@ -1,4 +1,5 @@
 import { Agent, request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { quantile } from '../goals.ts';
 import { countCpu } from './processes.ts';
@@ -21,26 +22,33 @@ const AT_ONCE = 16;
 /** Request of a type whose deadline is 15 s: no check ends during the measurement, so only the POST is measured. */
 const BODY = JSON.stringify({ type: 'http', host: 'http://127.0.0.1/', limit: 5 });
 
-/**
- * Posts checks for this many seconds over `AT_ONCE` persistent connections, one after another on each.
- *
- * @param most maximum number of checks
- */
+interface PostOptions {
+  readonly body?: string;
+  /** Maximum number of checks. */
+  readonly most?: number;
+  /** Even rate of the POSTs; without it, each connection posts as soon as it has an answer. */
+  readonly perSecond?: number;
+}
+
+/** Posts checks for this many seconds over `AT_ONCE` persistent connections, one after another on each. */
 export async function postFor(
   url: string,
   pid: number,
   seconds: number,
-  { body = BODY, most = Number.POSITIVE_INFINITY }: { readonly body?: string; readonly most?: number } = {},
+  { body = BODY, most = Number.POSITIVE_INFINITY, perSecond = Number.POSITIVE_INFINITY }: PostOptions = {},
 ): Promise<Posted> {
   const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
   const times: number[] = [];
   const refused = new Map<number, number>();
   const cpu = countCpu({ server: [pid] });
-  const until = performance.now() + seconds * 1_000;
-  let left = most;
+  const from = performance.now();
+  const until = from + seconds * 1_000;
+  let next = 0;
   const lane = async (): Promise<void> => {
-    while (performance.now() < until && left > 0) {
-      left -= 1;
+    while (performance.now() < until && next < most) {
+      const early = from + (next / perSecond) * 1_000 - performance.now();
+      next += 1;
+      if (early > 0) await sleep(early);
       const begin = performance.now();
       const status = await post(url, agent, body);
       if (status === 202) times.push(performance.now() - begin);
