@@ -44,7 +44,7 @@ const unreachableV4: readonly (Verdict | undefined)[] = [
 const unreachableV6: readonly (Verdict | undefined)[] = [
   noRoute,
   forbidden,
-  { code: 'icmp_error', text: 'the address is beyond the scope of the source', mark: '!H' },
+  { code: 'host_unreachable', text: 'the address is beyond the scope of the source', mark: '!H' },
   noHost,
   noPort,
   forbidden,

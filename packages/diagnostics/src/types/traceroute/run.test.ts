@@ -267,13 +267,13 @@ describe('traceroute', () => {
   );
 
   it.each([
-    [0, false],
-    [2, false],
-    [3, false],
-    [5, true],
+    [0, 'network_unreachable'],
+    [2, 'host_unreachable'],
+    [3, 'host_unreachable'],
+    [5, null],
   ])(
-    'has not arrived over IPv6 if the target’s address finds no route, scope or host: code %i',
-    async (code, reached) => {
+    'has not arrived over IPv6 if the target’s address finds no route, scope or host: code %i, %s',
+    async (code, failure) => {
       const target = '2001:db8::7';
       const network = ({ packet }: FakeSent): readonly FakeAnswer[] => {
         const data = icmpError(6, 1, code, ipPacket(FAKE_SOURCES[6], target, 17, packet));
@@ -282,7 +282,12 @@ describe('traceroute', () => {
       const context = testContext<typeof traceroute>({ packets: fakePackets(network) });
       const outcome = await inVirtualTime(() => runTraceroute(params(target, { protocol: 'udp' }), context));
 
-      expect(outcome).toMatchObject({ result: reached ? 'success' : 'failure', reached });
+      const reached = failure === null;
+      expect(outcome).toMatchObject({
+        result: reached ? 'success' : 'failure',
+        reached,
+        error: reached ? null : { code: failure, source: 'target' },
+      });
     },
   );
 
