@@ -19,7 +19,10 @@ export function withoutFalseArrival<T extends Trace>(whole: T): T {
   return icmp === null ? both : { ...both, ...unreached(whole, icmp) };
 }
 
-/** The error of such a result; null if the target, or a host in its name, answered otherwise. */
+/**
+ * The error of such a result, maybe after packets that expired with the same address; null if the target, or a host in
+ * its name, answered otherwise.
+ */
 function falseArrivalOf({
   result,
   reached,
@@ -36,8 +39,11 @@ function falseArrivalOf({
   const replies = hops.flatMap(({ responders, replies: all = [] }) =>
     all.filter(({ responder }) => responder !== null && responders[responder]?.ip === resolvedIp),
   );
+  const timeExceeded = resolvedIp.includes(':') ? 3 : 11;
   const areErrors = replies.every(
-    ({ type, code }) => type !== undefined && code !== undefined && isUndeliveredAt(resolvedIp, { type, code }),
+    ({ type, code }) =>
+      type === timeExceeded ||
+      (type !== undefined && code !== undefined && isUndeliveredAt(resolvedIp, { type, code })),
   );
   if (replies.length === 0 || !areErrors) return null;
   return hops.findLast(({ icmp }) => icmp?.from === resolvedIp && isUndeliveredAt(resolvedIp, icmp))?.icmp ?? null;
