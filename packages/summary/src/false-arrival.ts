@@ -1,4 +1,4 @@
-import type { CommonResult, Failure, FinalOutcome, ResultFieldsOf } from '@vantage/contract';
+import type { Check, CommonResult, Failure, FinalOutcome, ResultFieldsOf } from '@vantage/contract';
 import type { checkTypes } from '@vantage/diagnostics/contract';
 
 import { isUndeliveredAt } from './undelivered.ts';
@@ -8,11 +8,18 @@ type Trace = Fields & { readonly result?: FinalOutcome | 'pending' };
 type Hop = NonNullable<Trace['hops']>[number];
 type Icmp = NonNullable<Hop['icmp']>;
 
+/** The check with its results as agents report them now, for readers of the results besides the summary. */
+export function withoutFalseArrivals(check: Check): Check {
+  if (check.type !== 'traceroute') return check;
+  const results = Object.entries(check.results).map(([probe, result]) => [probe, withoutFalseArrival(result)]);
+  return { ...check, results: Object.fromEntries(results) as Check['results'] };
+}
+
 /**
  * The result of a trace, with that over the other family, as agents report it now. Those of earlier releases took errors
  * about a route or a host with the address of the target (`isUndeliveredAt`) for its answers.
  */
-export function withoutFalseArrival<T extends Trace>(whole: T): T {
+function withoutFalseArrival<T extends Trace>(whole: T): T {
   const { otherFamily } = whole;
   const both = otherFamily === undefined ? whole : { ...whole, otherFamily: withoutFalseArrival(otherFamily) };
   const icmp = falseArrivalOf(whole);

@@ -2,6 +2,7 @@ export { findingRules, type FindingRule } from './rules.ts';
 export { summarize, type SummaryFacts } from './summarize.ts';
 export type { ProbeFacts } from './probe-result.ts';
 export { evidenceByProbe, otherFamilyOf } from './evidence.ts';
+export { withoutFalseArrivals } from './false-arrival.ts';
 export type { Evidence } from './partition.ts';
 export { partingSentence } from './traceroute/parting/parting.ts';
 export type { PathMove } from './compare/path/move.ts';

@@ -2,7 +2,7 @@ import { outcomes, type Check, type CommonResult, type FinalOutcome, type Probe 
 import type { CheckTypeName, checkTypes } from '@vantage/diagnostics/contract';
 import type { ResultFieldsOf } from '@vantage/contract';
 
-import { withoutFalseArrival } from './false-arrival.ts';
+import { withoutFalseArrivals } from './false-arrival.ts';
 
 /** The part of a probe's record that a summary needs. */
 export type ProbeFacts = Pick<
@@ -34,13 +34,12 @@ export interface ProbeResult<Result = Common> {
 
 /** Results of all probes, in order of their ids. */
 export function probeResultsOf(check: Check, probes: ReadonlyMap<string, ProbeFacts>): readonly ProbeResult[] {
+  const { results } = withoutFalseArrivals(check);
   const insecure = check.request?.['insecureSSL'] === true ? { isInsecure: true as const } : {};
-  return Object.keys(check.results)
+  return Object.keys(results)
     .toSorted(byText)
     .map((probe) => {
-      const reported = check.results[probe]!;
-      const { result: word, ...result }: Readonly<Record<string, unknown>> =
-        check.type === 'traceroute' ? withoutFalseArrival(reported) : reported;
+      const { result: word, ...result }: Readonly<Record<string, unknown>> = results[probe]!;
       const outcome = outcomes.find((outcome) => outcome === word) ?? 'pending';
       return { probe, facts: probes.get(probe), outcome, result, ...insecure };
     });

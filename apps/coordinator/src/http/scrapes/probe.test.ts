@@ -139,6 +139,23 @@ describe('GET /probe', () => {
     ]);
   });
 
+  it('has no success of a trace whose answers are errors of the target’s address, by an agent of an earlier release', async () => {
+    const { ask, stored } = await start();
+    const ip = '192.0.2.9';
+    const icmp = { type: 3, code: 1, mark: '!H', from: ip, count: 1 };
+    const replies = [{ responder: 0, type: 3, code: 1 }];
+    const router = { ip, private: false, hostname: null, hostnameVerified: null, asn: null, asName: null, rtts: [5] };
+    const hop = { hop: 1, ...router, latency: 5, mpls: [], responders: [router], replies, icmp };
+    const path = { protocol: 'tcp', reached: true, stopReason: 'completed', hops: [hop], flows: [], fullTtl: null };
+    const trace = { ...common, result: 'success', resolvedIp: ip, ...path, clock: null };
+    stored.set(CHECK_ID, check('traceroute', { 'fra-1': trace }));
+
+    const seen = samples((await ask('/probe?target=192.0.2.9:443&module=traceroute')).text);
+
+    expect(seen.get('probe_success{probe="fra-1"}')).toBe('0');
+    expect(seen.get('vantage_probe_measured{probe="fra-1"}')).toBe('1');
+  });
+
   it('passes the places on', async () => {
     const { ask, created } = await start();
     await ask('/probe?target=a.example:1&module=tcp_connect&probe=fra-1,nyc-1&probe=sgp-1');

@@ -10,7 +10,7 @@ import {
   type ScrapedRun,
   type ScrapeFacts,
 } from '@vantage/modules';
-import { evidenceByProbe, summarize } from '@vantage/summary';
+import { evidenceByProbe, summarize, withoutFalseArrivals } from '@vantage/summary';
 import { canonicalizeHost } from '@vantage/target-policy';
 import type { Request, Response } from 'express';
 
@@ -132,7 +132,8 @@ async function read(
   waitMs: number,
   response: Response,
 ): Promise<Check | undefined> {
-  return checks.read(checkId, Math.max(0, Math.floor(waitMs)), untilGone(response, stopping));
+  const check = await checks.read(checkId, Math.max(0, Math.floor(waitMs)), untilGone(response, stopping));
+  return check && withoutFalseArrivals(check);
 }
 
 /** True if the measured server is an address literal, which needs no resolution. */

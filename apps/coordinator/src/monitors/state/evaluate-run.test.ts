@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Check, Expectation, FailureCode, FailureSource } from '@vantage/contract';
 
-import { evaluateRun } from './evaluate-run.ts';
+import { evaluateRun, type EvaluatedRun } from './evaluate-run.ts';
 
 const at = '2026-01-01T00:00:00.000Z';
 const started = { tick: 1, checkId: 'qPUXvL1sQx2rGJm0Zf7N4w', atMs: 0, startedMs: 0, reason: null };
@@ -20,7 +20,11 @@ const status = (statusCode: number) =>
 const refusing = failed('dns_refused', 'resolver', 'resolve', { resolvedIp: null });
 const closed = failed('connection_refused', 'target', 'connect', { state: 'closed', port: 23 });
 
-function evaluate(type: 'http' | 'tcp', results: Readonly<Record<string, object>>, expectation: Expectation) {
+function runOf(
+  type: 'http' | 'tcp' | 'traceroute',
+  results: Readonly<Record<string, object>>,
+  expectation: Expectation,
+): EvaluatedRun {
   const check = {
     testId: started.checkId,
     type,
@@ -30,7 +34,11 @@ function evaluate(type: 'http' | 'tcp', results: Readonly<Record<string, object>
     completedAt: at,
     results,
   } as Check;
-  const { outcome } = evaluateRun(started, check, { expectation }, new Map());
+  return evaluateRun(started, check, { expectation }, new Map());
+}
+
+function evaluate(type: 'http' | 'tcp', results: Readonly<Record<string, object>>, expectation: Expectation): string {
+  const { outcome } = runOf(type, results, expectation);
   const states = Object.values(outcome.probes).map(({ state }) => state);
   return `${states.join(' ')}: ${outcome.headline}`;
 }
@@ -57,6 +65,30 @@ describe('a run over both families', () => {
     ['failure: the second works', { ...closed, ...over6(open) }, { result: 'failure' }, 'failing'],
   ])('is judged by both: %s', (_why, result, expectation, expected) => {
     expect(evaluate('tcp', { a: result }, expectation)).toMatch(new RegExp(`^${expected}`));
+  });
+});
+
+describe('a trace that an agent of an earlier release took for an arrival', () => {
+  const ip = '203.0.113.1';
+  const icmp = { type: 3, code: 1, mark: '!H', from: ip, count: 1 };
+  const router = { ip, private: false, hostname: null, hostnameVerified: null, asn: null, asName: null, rtts: [5] };
+  const replies = [{ responder: 0, type: 3, code: 1 }];
+  const hop = { hop: 1, ...router, latency: 5, mpls: [], responders: [router], replies, icmp };
+  const arrived = { ...common, result: 'success', error: null, reached: true, hops: [hop], stopReason: 'completed' };
+  const failing = { state: 'failing', rtt: null, reason: expect.stringContaining('ICMP type 3 code 1') };
+
+  it('has the reason and no round trip, as those of other agents', () => {
+    expect(runOf('traceroute', { a: arrived }, {}).run.results['a']).toMatchObject(failing);
+  });
+
+  it('has them over the other family', () => {
+    const answered = { ...arrived, hops: [{ ...hop, replies: [{ responder: 0 }], icmp: null }] };
+    const both = { ...answered, otherFamily: { ...arrived, family: 6 } };
+
+    expect(runOf('traceroute', { a: both }, {}).run.results['a']).toMatchObject({
+      ...failing,
+      reason: expect.stringMatching(/^IPv6: .*ICMP type 3 code 1/),
+    });
   });
 });
 

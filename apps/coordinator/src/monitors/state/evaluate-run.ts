@@ -1,5 +1,12 @@
 import type { Check, RunAtProbe } from '@vantage/contract';
-import { evidenceByProbe, otherFamilyOf, summarize, type Evidence, type ProbeFacts } from '@vantage/summary';
+import {
+  evidenceByProbe,
+  otherFamilyOf,
+  summarize,
+  withoutFalseArrivals,
+  type Evidence,
+  type ProbeFacts,
+} from '@vantage/summary';
 
 import type { MonitorDefinition } from '../definition.ts';
 import { evaluateResult } from './expectations.ts';
@@ -41,14 +48,15 @@ const REMOVED: RunAtProbe = {
 /**
  * Decides on the results of a tick.
  *
- * @param check undefined if none was started or its results are gone
+ * @param reported the check; undefined if none was started or its results are gone
  */
 export function evaluateRun(
   { removed = [], ...started }: StartedRun,
-  check: Check | undefined,
+  reported: Check | undefined,
   { expectation }: Pick<MonitorDefinition, 'expectation'>,
   facts: ReadonlyMap<string, ProbeFacts>,
 ): EvaluatedRun {
+  const check = reported && withoutFalseArrivals(reported);
   const evidence: ReadonlyMap<string, Evidence> = check === undefined ? new Map() : evidenceByProbe(check);
   const others = check === undefined ? new Map<string, RunAtProbe>() : evaluateOthers(check, expectation);
   const results = Object.entries(check?.results ?? {}).map(([probe, result]) => {
