@@ -26,7 +26,7 @@ export async function serve(config: Config, unknown: readonly UnknownVariable[])
     log.fatal({ err: error }, 'metrics server failed to start');
     return process.exit(1);
   });
-  // The supervisor starts a new process.
+  // An agent that can take no more jobs ends its process (`onHopeless`); the supervisor starts a new one.
   const agent = createAgent(config, log, openRuntime, { telemetry, identity, onHopeless: () => process.exit(1) });
   const asked = new Set<string>();
 

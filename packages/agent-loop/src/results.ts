@@ -59,8 +59,9 @@ const REPORT_EVERY_MS = 60_000;
 const MAX_BYTES = 32 * 1024 * 1024;
 
 /**
- * Writes results, and keeps them during an outage until they are useless. A result leaves the buffer only when it is
- * confirmed or dropped.
+ * Writes results, and keeps them during an outage, as far as `maxBytes` allows, until their check is certainly over
+ * (`USELESS_AFTER_MS`). A result leaves the buffer when it is confirmed or dropped, a partial one also when a newer one
+ * of its check replaces it.
  */
 export function createResults(options: ResultsOptions): Results {
   return new BufferedResults(options);

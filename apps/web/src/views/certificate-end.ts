@@ -1,7 +1,7 @@
 /**
- * Expiry is highlighted in the last `SOON_DAYS` days; for a certificate whose lifetime is shorter than `SHORT_PARTS`
- * times as long, in the last `1 / SHORT_PARTS` of it. The finding of the summary is a warning from
- * the same limits on.
+ * Expiry is highlighted in the last `SOON_DAYS` days; for a certificate that is valid for less than `SHORT_PARTS` ×
+ * `SOON_DAYS` days in all, only in the last `1 / SHORT_PARTS` of that time. From the same limits on, the finding of the
+ * summary is a warning (`packages/summary/src/thresholds.ts`).
  */
 const [SOON_DAYS, SHORT_PARTS] = [14, 3];
 const DAY_MS = 86_400_000;

@@ -145,7 +145,7 @@ function isGzip(contentEncoding: string | undefined): boolean {
 function decoderOf(coding: string | undefined, firstByte: number): Transform | undefined {
   if (coding === 'gzip' || coding === 'x-gzip') return createGunzip();
   if (coding === 'br') return createBrotliDecompress();
-  // RFC 9659 limits the window for this coding to 8 MiB; zstd allows 128 MiB.
+  // RFC 9659 limits the window of this content coding to 8 MiB (2^23); by default the decoder accepts 128 MiB.
   if (coding === 'zstd') return createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: 23 } });
   // Servers disagree on whether `deflate` has the zlib wrapper; the first byte decides (RFC 1950 section 2.2).
   if (coding === 'deflate') return (firstByte & 0x0f) === 8 ? createInflate() : createInflateRaw();

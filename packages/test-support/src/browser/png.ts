@@ -38,7 +38,7 @@ function unfilter(data: Buffer, stride: number, channels: number, height: number
   return out;
 }
 
-/** Undoes the filter of a line in place: an image has millions of bytes, so no byte gets an allocation. */
+/** Undoes the filter of a line (PNG section 9) in place, because an image has millions of bytes. */
 function addPrediction(line: Buffer, above: Buffer, channels: number, filter: number): void {
   if (filter === 0) return;
   for (let i = 0; i < line.length; i += 1) {

@@ -8,7 +8,7 @@ import { recordFields, watchedScreenshot, writeCheck, type NewCheck } from '../s
 import { recordLua } from '../store/records/check-scripts.ts';
 import { JOB_OPTIONS, type JobQueues } from '../store/job-queues.ts';
 
-/** A job of a new check: that of a probe, or the screenshot's. */
+/** A job of a new check: the measurement by one probe, or the screenshot, which one of the probes takes. */
 export interface NewJob {
   readonly probe: string;
   /** The job id of BullMQ. */

@@ -27,7 +27,7 @@ export interface LiveCheck {
 /** Follows checks for event streams. */
 export interface LiveChecks {
   /**
-   * @param onChange called after every change, never before this resolves
+   * @param onChange called after changes, of which several may share a call; never before this resolves
    * @returns undefined if there is no such check
    * @throws StoreUnavailable, CheckEvicted
    */

@@ -78,7 +78,10 @@ export function createCheckScreenshots(dependencies: ScreenshotsDependencies): C
   return new PassedOnScreenshots(dependencies);
 }
 
-/** One probe at a time takes the screenshot; it is handed over until one succeeds, or no probe or no time is left. */
+/**
+ * One probe at a time takes the screenshot. After a failure the job is handed over, to at most `MOST_PROBES` probes in
+ * all, while at least `LEAST_MS` are left.
+ */
 class PassedOnScreenshots implements CheckScreenshots {
   private readonly dependencies: ScreenshotsDependencies;
   private readonly probes: ScreenshotProbes;

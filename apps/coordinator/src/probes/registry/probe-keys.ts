@@ -33,7 +33,8 @@ export async function measureProbeKeys(redis: Redis, limitBytes: number): Promis
 }
 
 /**
- * Removes every key of a probe, whatever its name.
+ * Removes every key in the part of Redis that the agent's user can write to, whatever the key is called: a stolen login
+ * may have created others than the agent does.
  *
  * @param masters every server that accepts writes
  */

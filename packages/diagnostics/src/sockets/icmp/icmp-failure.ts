@@ -72,8 +72,9 @@ export function icmpMark(
  * The failure that an ICMP error implies.
  *
  * @param sender its source address, or null if hidden
- * @param target the measured address: its own errors are attributed to the target, those of the probe's kernel to the
- *   probe unless the target is on its link, all others to the network
+ * @param target the measured address. Its own errors are attributed to the target; those of the probe's kernel to the
+ *   probe, or to the network if a target on the probe's link did not answer ARP or neighbour discovery; all others to
+ *   the network.
  * @param protocol protocol of the sent packets
  */
 export function icmpFailure(

@@ -103,8 +103,8 @@ const DIGESTS: Readonly<Record<string, string>> = {
 type Signature = NonNullable<Ocsp>['signature'];
 
 /**
- * Whether the response is signed by the issuer of the certificate, or by a responder to which the issuer gave a
- * certificate for that purpose (RFC 6960 section 4.2.2.2).
+ * By which key the signature of the response was verified: that of the certificate's issuer, or of a responder to which
+ * the issuer gave a certificate for that purpose (RFC 6960 section 4.2.2.2); or that it was not.
  */
 function signatureOf(response: OcspResponse, issuer: X509Certificate, nowMs: number): Signature {
   const digest = SIGNATURE_DIGESTS[response.signatureAlgorithm];

@@ -149,7 +149,7 @@ function stateDifferences(a: SparseResultOf<'tcp'>, b: SparseResultOf<'tcp'>): r
 }
 
 function placeDifferences(a: SparseResultOf<'info'>, b: SparseResultOf<'info'>): readonly Difference[] {
-  // Both checks found both addresses, and each looked up one of them.
+  // The name resolved to both addresses in both checks, and each describes one of them: a choice, no change.
   const isChoice = [a, b].every(({ addresses = [] }) => [a.ip, b.ip].every((ip) => addresses.includes(ip ?? '')));
   if (isChoice && a.ip !== b.ip) return [];
   if (a.ip !== b.ip) return differentValue({ subject: 'addresses', name: 'ip', label: 'address' }, a.ip, b.ip);

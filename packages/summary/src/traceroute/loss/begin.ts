@@ -18,7 +18,7 @@ export interface Loss {
   readonly after: Step | null;
   readonly begin: Step;
   readonly end: Step;
-  /** Hops before the target, without the packets that are no evidence. */
+  /** All hops before the target. Packets whose loss says nothing about forwarding count neither as sent nor as lost. */
   readonly before: readonly Step[];
 }
 

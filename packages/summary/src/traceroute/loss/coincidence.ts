@@ -45,7 +45,10 @@ function countOf(row: readonly boolean[]): number {
   return row.filter(Boolean).length;
 }
 
-/** Hypergeometric distribution: `a` and `b` of `sent` packets, in any order. */
+/**
+ * Hypergeometric distribution of the number of packets that two hops both leave unanswered, if one leaves `a` and the
+ * other, independently, `b` of the same `sent` packets unanswered.
+ */
 function distributionOf(sent: number, a: number, b: number): Distribution {
   return Array.from({ length: Math.min(a, b) + 1 }, (_, both) =>
     b - both > sent - a ? 0 : Math.exp(choices(a, both) + choices(sent - a, b - both) - choices(sent, b)),

@@ -62,7 +62,8 @@ export function least(a: number | null, b: number | null): number | null {
 }
 
 /**
- * Behind a per-packet balancer, the links between two hops are unknown: the fewest that connect all nodes are drawn.
+ * Behind a per-packet balancer, the links between two hops are unknown. One node of the earlier hop is drawn as leading
+ * to all nodes without a predecessor, and nodes without a successor as leading to the first of these.
  */
 function missingLinks(
   nodes: readonly MultipathNode[],

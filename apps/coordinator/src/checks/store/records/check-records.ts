@@ -26,7 +26,10 @@ export interface CheckRecord {
   readonly completedAt: number | null;
   /** The selected probes, in the order of selection. */
   readonly probes: readonly string[];
-  /** Probes of a pending check that got no job: its coordinator may have died before it wrote their results. */
+  /**
+   * Probes that were offline or busy and got no job, with the reason. Kept until completion, so that expiry can write
+   * their results if the coordinator dies before it does.
+   */
   readonly absent: Absent;
   /** Final results as JSON, by probe. */
   readonly finals: ReadonlyMap<string, string>;

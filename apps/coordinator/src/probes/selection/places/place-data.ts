@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
-/** The names of `data/place-names.json`, which `infra/places/write-places.ts` writes. */
+/** Contents of `data/place-names.json`: the places that `locations` knows. `infra/places/write-places.ts` writes it. */
 export interface PlaceData {
   /** Per line: alpha-2, alpha-3 and names, divided by bars; the last name is in the country's own language. */
   readonly countries: string;

@@ -25,9 +25,10 @@ export function doubtfulLinks(survey: Survey): Links {
 }
 
 /**
- * The vertices from which links are doubtful. Behind a per-packet balancer a single router at a hop seems to prove
- * links, but if packets to that hop were lost, a silent router may be there too. And if all known paths to a vertex
- * begin at unknown or unclear vertices, a per-packet balancer may have chosen among them.
+ * The vertices from which links are doubtful, for one of two reasons. Behind a per-packet balancer a single router at a
+ * hop seems to prove links, but if packets to that hop were lost, a silent router may be there too. And if all known
+ * paths to a vertex begin behind a gap or at a router that refused packets, that place may balance per packet; not so
+ * for the only vertex of a hop, if enough flows reached it.
  */
 function doubtfulIn(survey: Survey, isUnclear: (vertex: Vertex) => boolean): ReadonlySet<Vertex> {
   const { vertices, slots, sole } = survey;
