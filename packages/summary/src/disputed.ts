@@ -22,7 +22,7 @@ export function saidReason(reason: string, isTrace: boolean): string {
 
 function hasOtherAnswer(result: SparseResultOf<'dns'>, other: SparseResultOf<'dns'>): boolean {
   if (answerKindOf(result) !== 'nxdomain' || isStale(other)) return false;
-  // What is proved not to exist is not disputed by an answer without proof.
+  // An answer without proof by DNSSEC does not dispute a proof that the name does not exist.
   if (isValidated(result) && !isValidated(other)) return false;
   const kind = answerKindOf(other);
   // An alias alone does not show whether its target name exists.

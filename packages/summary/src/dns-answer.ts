@@ -98,7 +98,7 @@ const lastKinds: ReadonlySet<AnswerKind | undefined> = new Set(['answer', 'alias
 
 /**
  * Number of servers of the last zone that a failed trace queried (0 if it ended before), and number of all servers in
- * the delegation; undefined if it queried all, or if that is not known.
+ * the delegation. Undefined if it queried all, if that is not known, and for an answer that ends a trace (`lastKinds`).
  */
 export function partAsked(result: Dns): { readonly asked: number; readonly all: number } | undefined {
   const { error, trace = [] } = result;

@@ -24,9 +24,9 @@ export function isUnique(ip: string, target: string | null | undefined): boolean
 }
 
 /**
- * True if a trace ended before the target: after a router that it has in common with traces that reached the target,
- * its hops are silent, although routers at these hops answered the other traces. A rate limit of the target's answers
- * does not explain that.
+ * True if a trace ended before the target: behind a router that it has in common with traces that reached the target,
+ * it goes on by another router and then falls silent, although routers at the silent hops answered the other traces. A
+ * rate limit of the target’s answers does not explain that.
  */
 export function endsBeforeTarget(result: Result, others: readonly ProbeResult[]): boolean {
   const hops = (result.hops ?? []).toSorted((a, b) => a.hop - b.hop);

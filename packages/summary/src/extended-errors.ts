@@ -26,8 +26,8 @@ export function areForged(kind: AnswerKind, result: Dns): boolean {
 const causeless: ReadonlySet<number> = new Set([0, 13]);
 
 /**
- * Why a resolver could not answer, as it says itself: `EDE 22 No Reachable Authority`. Of a failed validation the error
- * of DNSSEC, if there is one.
+ * Why a resolver could not answer, by its extended error: `EDE 22 No Reachable Authority`. If the validation failed,
+ * the first error about DNSSEC is preferred to others.
  */
 export function causeOf(result: Dns): string | undefined {
   const isOfDnssec = result.dnssec?.verdict === 'validation_failed' && isOfSignatures(result);

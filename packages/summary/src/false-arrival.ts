@@ -16,8 +16,9 @@ export function withoutFalseArrivals(check: Check): Check {
 }
 
 /**
- * The result of a trace, with that over the other family, as agents report it now. Those of earlier releases took errors
- * about a route or a host with the address of the target (`isUndeliveredAt`) for its answers.
+ * The result of a trace, and that over the other family, in the form in which present agents report it. Agents of
+ * earlier releases took an ICMP error about a route or a host that has the address of the target (`isUndeliveredAt`)
+ * for an answer of the target.
  */
 function withoutFalseArrival<T extends Trace>(whole: T): T {
   const { otherFamily } = whole;

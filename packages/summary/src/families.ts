@@ -89,7 +89,7 @@ function isOfResolver(type: string, broken: readonly ProbeResult[]): boolean {
 
 /**
  * The size of the packets as text, because smaller ones may get through: ` with pings of 1400 bytes of payload`, or `
- * with packets of 1400 bytes` of a trace. Empty for ordinary sizes.
+ * with packets of 1400 bytes` of a trace. Empty for pings of the default payload or less, and without a requested size.
  */
 function sizeText(type: string, broken: readonly ProbeResult[]): string {
   const payload = type === 'ping' ? payloadText(broken) : '';

@@ -5,7 +5,7 @@ import { unique } from './words.ts';
 type Http = SparseResultOf<'http'>;
 
 interface Request {
-  /** Undefined for other types than http, as is the port. */
+  /** Host and port are undefined for other types than http. */
   readonly host: string | undefined;
   readonly port: string | undefined;
   readonly addresses: readonly string[];
@@ -27,8 +27,8 @@ export function lastHost({ result }: ProbeResult): string | undefined {
 }
 
 /**
- * The addresses to which the last request went, IPv4 first: over both families if the check was for both, and of http
- * with those that took no connection. Of NAT64 it is the address behind it.
+ * The addresses to which the last request went, IPv4 first: those of both families if the check was for both, and for
+ * http also those that took no connection. An address of NAT64 is replaced by the IPv4 address behind the translator.
  */
 export function lastServers(probeResult: ProbeResult): readonly string[] {
   const addresses = measurementsIn(probeResult).flatMap((measured) => lastOf(measured).addresses);
@@ -54,7 +54,10 @@ function endpointsOf({ addresses, port }: Request): readonly string[] {
   return serversOf(addresses).map((address) => (port === undefined ? address : `${address} at port ${port}`));
 }
 
-/** The only way by which the probe asked a host, or all hosts if undefined; undefined for none and for several. */
+/**
+ * How the probe reached the servers of a host, or of all hosts if `host` is undefined. Undefined if it asked none, or
+ * reached them in several ways.
+ */
 export function soleReachOf(probeResult: ProbeResult, host: string | undefined): Reach | undefined {
   const requests = requestsOf(probeResult).filter((request) => host === undefined || request.host === host);
   const ways = new Set(requests.flatMap(({ addresses }) => addresses.map(reachOf)));

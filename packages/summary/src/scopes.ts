@@ -26,7 +26,7 @@ export function findScopes(partition: Partition, probeResults: readonly ProbeRes
   const ofFamily = findFailingFamily(partition);
   if (ofFamily.length > 0) return ofFamily;
   if (down.length === 1) return [downOne(down[0]!, up)];
-  // The age of a cache is no matter of a place.
+  // If all answers have expired, whether a probe gets one depends on the cache of its resolver, not on its place.
   if (haveExpired(up)) return [downSome(down, counted)];
   const scoped = [
     ...scope(
@@ -99,8 +99,8 @@ function scope(
 }
 
 /**
- * True if another probe asked an address at which one failed, which then does not distinguish them. Of redirects the
- * failure is that of the last request, and the others may have asked the address in any.
+ * True if a probe in `up` asked an address at which one in `down` failed: then the address does not distinguish them.
+ * After redirects the last request is the one that failed, while the others may have asked the address in any request.
  */
 function shareAddress(down: readonly ProbeResult[], up: readonly ProbeResult[]): boolean {
   const others = new Set(up.flatMap(allServers));
@@ -120,7 +120,10 @@ function scopeOfAddress(probes: Probes, up: readonly ProbeResult[]): readonly Fi
   });
 }
 
-/** Of redirects, compares the families over which the probes asked the host at which all of `down` failed. */
+/**
+ * Finding: the failing probes have the family in common over which they asked. If there were redirects, compares the
+ * families over which the probes asked the host at which all of `down` failed; none if they failed at different hosts.
+ */
 function scopeOfFamily(probes: Probes): readonly FindingDraft[] {
   const { down, counted } = probes;
   const host = counted.some(isRedirected) ? lastHost(down[0]!) : undefined;

@@ -26,7 +26,7 @@ export function findStalled(type: string, all: readonly ProbeResult[]): readonly
   return [...findStoodStill(type, all), ...findUnsent(type, all)];
 }
 
-/** Finding: packets of probes that did not stall did not leave them for some time. */
+/** Finding: probes that did not stall could not send packets for some time. */
 function findUnsent(type: string, all: readonly ProbeResult[]): readonly FindingDraft[] {
   const unsent = all.filter(({ result }) => longest(result) === 0 && leftOut(type, { result }) !== '');
   if (unsent.length === 0) return [];

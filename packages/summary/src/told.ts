@@ -54,8 +54,8 @@ export function areAlike(a: ProbeResult, b: ProbeResult): boolean {
 export type IsTold = (measured: ProbeResult) => boolean;
 
 /**
- * `isTold` for measurements over each family. A resolver that fails says nothing about the target; that of a dns check
- * is asked itself.
+ * `isTold` for measurements over each family, and false if the resolver failed, which says nothing about the target. In
+ * a dns check the answer of the resolver is what is measured, so its failures count.
  */
 export function toldOver(type: string, measured: readonly (readonly ProbeResult[])[]): IsTold {
   if (type === 'dns') return isTold;

@@ -9,12 +9,12 @@ export function safeText(text: string, maxCodePoints = 80): string {
   return escapeText(text, maxCodePoints);
 }
 
-/** Part of a long text that is kept before the first difference. */
+/** Number of code points of a common start that are kept before the first difference. */
 const KEPT = 20;
 
 /**
  * Escapes different texts for a sentence. Of those that are so long that they would look alike, the start that a text
- * has in common with another one is left out.
+ * has in common with another one is left out, except for its last `KEPT` code points.
  */
 export function safeDistinctTexts(texts: readonly string[], maxCodePoints = 80): (text: string) => string {
   const alike = Map.groupBy(new Set(texts), (text) => safeText(text, maxCodePoints));

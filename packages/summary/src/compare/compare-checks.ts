@@ -86,8 +86,9 @@ function resultOf(differences: readonly SharedDifference[], measured: number): C
 /**
  * Difference of the verdicts; uncertain if one is `unknown`, which says nothing about the target.
  *
- * @param isExplained true if probes that measured in both checks have a certain difference other than of the request, or
- * only another finding that is no matter of chance; else chance, other servers or other probes may explain it
+ * @param isExplained true if the results of a probe have a certain difference, or if all probes measured in both
+ *   checks, no result differs, and one check has a finding that the other lacks (`hasOtherFacts`). Otherwise chance,
+ *   other servers or other probes may explain the verdicts, and their difference is uncertain
  */
 function verdictDifferences({ a, b }: Pick<Comparison, 'a' | 'b'>, isExplained: boolean): readonly Difference[] {
   const differences = differentValue({ subject: 'verdict', label: 'verdict' }, a.verdict, b.verdict);
@@ -95,7 +96,10 @@ function verdictDifferences({ a, b }: Pick<Comparison, 'a' | 'b'>, isExplained: 
   return isUnknown || !isExplained ? differences.map(uncertainly) : differences;
 }
 
-/** Codes of findings that neither chance nor a time causes, and whose fields are not compared. */
+/**
+ * Codes of findings that depend neither on chance nor on measured times: one that only one check has explains another
+ * verdict.
+ */
 const facts: ReadonlySet<FindingCode> = new Set([
   'certificate_browser_refused',
   'certificate_staple_bad',
@@ -109,7 +113,10 @@ const facts: ReadonlySet<FindingCode> = new Set([
   'tls_outdated',
 ]);
 
-/** True if all probes of one check see such a finding, which may be of one of several servers if only some do. */
+/**
+ * True if all probes of one check have a finding of `facts` that no probe of the other check has. One of only some
+ * probes does not count: it may concern one of several servers.
+ */
 function hasOtherFacts(a: ComparedCheck, b: ComparedCheck): boolean {
   const [ofA, ofB] = [factsOf(a), factsOf(b)];
   const isLone = (own: readonly Fact[], other: readonly Fact[]): boolean =>

@@ -94,7 +94,10 @@ export function followWays(checks: readonly Check[], probe: string): WaysStep | 
   return { text: lastingText(changes, before.at(-1)!, last), change: kindOfLasting(changes), move, later };
 }
 
-/** Formats the changes of all probes as one sentence: `Path at hop 3: … → … (fra-1 and nyc-1).` */
+/**
+ * Formats changes as one sentence: `Path at hop 3: … → … (fra-1 and nyc-1).` Names at most three; further ones are only
+ * counted.
+ */
 export function pathChangeSentence(texts: ReadonlyMap<string, string>): string {
   const byText = Map.groupBy(texts.keys(), (probe) => texts.get(probe)!);
   const parts = [...byText].map(([text, probes]) => `${text} (${listed(probes.toSorted())})`);

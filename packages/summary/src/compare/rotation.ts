@@ -27,7 +27,10 @@ const rotating: Readonly<Record<string, ValuesOf>> = {
   'certificate fingerprint256': ofHttp(({ tls }) => tls?.chain[0]?.fingerprint256),
 };
 
-/** Functions like `rotating`, for what one of several servers shows that fails or is configured differently. */
+/**
+ * Functions like `rotating`, for values in which one of several servers may differ because it fails or is configured
+ * differently.
+ */
 const ofOneServer: Readonly<Record<string, ValuesOf>> = {
   // A ping or trace of one flow may take the broken one of several paths, too.
   outcome: (one) => [outcomeText(one)],
@@ -66,8 +69,8 @@ export function rotationDoubts(
 }
 
 /**
- * `rotationDoubts` for values of one server of several, unless chance does not explain how many measurements have them
- * in each set: then it is a change, whatever a single one had before.
+ * Like `rotationDoubts`, for values that may be those of one of several servers. If chance does not explain how many
+ * measurements have a value in each set, its difference is a change: it stays certain.
  */
 export function serverDoubts(a: readonly ProbeResult[], b: readonly ProbeResult[]): Doubt {
   return doubts(ofOneServer, a, b, 'in the other check', (valuesOf, value) => {

@@ -13,8 +13,8 @@ const NAMED = 3;
 const MOST_SHARED = 1_024;
 
 /**
- * The differences of the check and of all probes, equal ones of several probes combined: certain ones first, then in
- * the order of `differenceSubjects`, then by number of probes.
+ * The differences of the check and of its probes, equal ones of several probes combined: certain ones first, then in
+ * the order of `differenceSubjects`, then by number of probes. Those beyond `MOST_SHARED` are left out.
  */
 export function sharedDifferences(
   ofCheck: readonly Difference[],

@@ -6,7 +6,7 @@ import { listed, naming, safeText, unique } from '../words.ts';
 
 type HttpResult = ProbeResult<SparseResultOf<'http'>>;
 
-/** The HTTP status, if it is below 400 and equal for all probes. */
+/** ` with status 200`, if all probes got the same status and it is below 400; empty otherwise. */
 export function statusOf(up: readonly ProbeResult[]): string {
   const codes = new Set(ofType<'http'>(up).map(({ result }) => result.statusCode));
   const [code = 400] = codes;
@@ -26,7 +26,9 @@ export function redirectionOf(up: readonly ProbeResult[]): string {
     : `redirects to ${places.length} places, which answer`;
 }
 
-/** `, for fra-1 after a redirect to https://b.example`; empty if redirects led all probes to another host, or none. */
+/**
+ * `, for fra-1 after a redirect to https://b.example`; empty if redirects led every probe or no probe to another host.
+ */
 export function partlyRedirected({ type }: Check, up: readonly ProbeResult[]): string {
   const led = type === 'http' ? ofType<'http'>(up).filter(isLedElsewhere) : [];
   if (led.length === up.length || led.length === 0) return '';

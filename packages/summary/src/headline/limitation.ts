@@ -7,8 +7,9 @@ import { findingRules } from '../rules.ts';
 import { countOf, unique } from '../words.ts';
 
 /**
- * Of the findings above `info` that have a clause: the clause of the most severe one that makes a target degraded, else
- * of the most severe one. Without such a finding, why the target is impaired.
+ * Why the target is degraded, as a clause: that of the most severe finding whose rule degrades the verdict, else of the
+ * most severe one; findings of severity `info` and those without a clause do not count. Without any, the reasons of the
+ * impaired probes.
  */
 export function limitationOf({ type }: Check, findings: readonly FindingDraft[], up: readonly ProbeResult[]): string {
   const why = findings.filter(({ severity, brief }) => severity !== 'info' && brief !== undefined);
@@ -35,7 +36,7 @@ const OF_ALL: ReadonlySet<string> = new Set(['http', 'ping', 'tcp', 'traceroute'
 
 type Named = Pick<FindingDraft, 'brief' | 'probes'> & { readonly code?: string };
 
-/** The probes for which the clause holds, if these are not all and it does not name them. */
+/** The probes for which the clause of a finding holds; empty if these are all probes, or if the clause names them. */
 function forSome({ code = '', brief = '', probes }: Named, up: number): string {
   const isNamed =
     code.startsWith('family_') || probes.some((probe) => brief.includes(probe)) || / probes?\b/.test(brief);

@@ -26,7 +26,7 @@ export function unheard(traces: readonly Trace[]): readonly FindingDraft[] {
   });
 }
 
-/** Findings about traces whose end is `cut`: no evidence about the last router seen. */
+/** Findings about traces whose end is `cut`: they do not show that the last router seen is at fault. */
 export function cuts(traces: readonly Trace[]): readonly FindingDraft[] {
   const cut = traces.filter((trace) => endReason(trace) === 'cut');
   const rest = cut.filter((trace) => !isCutBySize(trace));
@@ -145,7 +145,7 @@ function isUnseen(trace: Trace): boolean {
   return lastAnswer(trace) === undefined;
 }
 
-/** `4 and 12`: the last hop that answered, of each trace. */
+/** `4 and 12`: the hops of the last answers of these traces, each once; a long list is cut and ends with a count. */
 function lastHops(traces: readonly Trace[]): string {
   const hops = new Set(traces.flatMap((trace) => lastAnswer(trace)?.hop ?? []));
   return listed([...hops].toSorted((a, b) => a - b).map(String));

@@ -128,8 +128,8 @@ function idsOf(steps: readonly Step[], index: number, { start, addressId }: Node
 }
 
 /**
- * Links two hops of one flow. If several routers answered at a hop, it is unknown which one leads on: the most frequent
- * one is linked to all routers of the other hop, and the others to its first. No node links to itself.
+ * Links two hops of one flow. Of several routers at a hop it is unknown which leads on: the most frequent one is linked
+ * to all routers of the later hop, the others to the most frequent one there. No node links to itself.
  */
 function addEdges(
   edges: Edges,

@@ -54,7 +54,7 @@ export interface Trace {
   readonly fullTtl: SparseResultOf<'traceroute'>['fullTtl'];
   /** One per flow; a single one with all routers if the result does not separate flows. */
   readonly routes: readonly Route[];
-  /** Nodes of a search for all paths; empty without one. With a search, `ways` has the first flow only. */
+  /** Nodes of a search for all paths; empty without one. With a search, `routes` has the first flow only. */
   readonly branching: readonly MultipathNode[];
   /** For each flow of a search for all paths its nodes from the first hop on, null if unknown. */
   readonly searched: readonly (readonly (MultipathNode | null)[])[];

@@ -72,14 +72,14 @@ function statuses(probeResults: readonly HttpResult[]): readonly FindingDraft[] 
   return all;
 }
 
-/** Status 511 is sent by a network between client and target, never by the target (RFC 6585 section 6). */
+/** Status 511 is meant for a network between client and target; a target should not send it (RFC 6585 section 6). */
 function ofNetwork(probeResults: readonly HttpResult[]): string {
   const own = probeResults.filter(({ result }) => result.statusCode === 511);
   if (own.length === 0) return '';
   return ` Status 511 is meant for networks that ask their clients to sign in: that of ${naming(own)} may have answered in the target’s place.`;
 }
 
-/** Clients treat statuses above 599 as server errors (RFC 9110 section 15), which the server may not mean. */
+/** Clients should treat a status above 599 as a server error (RFC 9110 section 15), which the server may not mean. */
 function unknownStatus(probeResults: readonly HttpResult[]): string {
   const isKnown = probeResults.every(({ result }) => result.statusCode! < 600);
   return isKnown ? '' : ' HTTP has no status above 599; clients treat such a one as a server error.';

@@ -19,8 +19,8 @@ interface Pair {
 const SILENT_COST = 0.01;
 
 /**
- * Parts of two paths that do not match, by the alignment with the fewest differing hops. A silent hop matches any one
- * hop of the other path.
+ * Parts of two paths that do not match, by an alignment with the fewest differing hops. A silent hop matches any one
+ * hop of the other path. Hops beyond the end of a path that is not `isWhole` do not count as differing.
  */
 export function differingParts(a: Aligned, b: Aligned): readonly PathChange[] {
   const parts: Pair[][] = [];

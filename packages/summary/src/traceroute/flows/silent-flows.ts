@@ -62,9 +62,9 @@ function atTarget(trace: Trace, routes: readonly Route[]): readonly Step[] {
 }
 
 /**
- * The silent flow with the farthest answer among those that also passed the last router of this flow. Only if the next
- * hop left packets of a flow with farther answers unanswered: then routers there may rate-limit their answers, and this
- * flow may go on like the others. Otherwise, or if there is none, the flow itself.
+ * The silent flow with the farthest answer among those that also passed the last router of this flow; the flow itself
+ * if there is none. Also the flow itself, unless the next hop left packets of a flow with farther answers unanswered:
+ * only then may routers there rate-limit their answers, so that this flow may go on like the others.
  */
 export function farthestOf(trace: Trace, route: Route): Route {
   const last = lastOf(route);

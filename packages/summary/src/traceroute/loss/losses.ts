@@ -172,7 +172,7 @@ function byPlace(losses: readonly Loss[]): readonly (readonly Loss[])[] {
   return groups.map(([, probeResults]) => losses.filter(({ trace }) => probeResults.includes(trace.probeResult)));
 }
 
-/** `fra-1 loses 40 %` of each path. */
+/** `fra-1 loses 40 %`, for each path; a long list is cut and ends with a count. */
 export function sharesOf(losses: readonly Loss[], verb = 'loses'): string {
   const values = losses.map(({ trace, end }) => `${trace.probeResult.probe} ${verb} ${percent(end.lost / end.sent)}`);
   return listed(values);

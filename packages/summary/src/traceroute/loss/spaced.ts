@@ -49,8 +49,8 @@ function sumOfHandshakes({ target }: Trace, traces: readonly Trace[]): Sample {
 }
 
 /**
- * True if the SYNs of the traces, which leave in quick succession, got fewer answers than those half a second apart:
- * loss does not depend on the spacing, a rate limit of new connections does.
+ * True if the SYNs of the traces, which leave in quick succession, got fewer answers than those that were sent about
+ * half a second apart after them: loss does not depend on the spacing, a rate limit of new connections does.
  */
 function areHandshakesLimited(trace: Trace, traces: readonly Trace[]): boolean {
   const quick = traces.filter(({ target }) => target === trace.target).flatMap(newConnections);
@@ -59,7 +59,7 @@ function areHandshakesLimited(trace: Trace, traces: readonly Trace[]): boolean {
 }
 
 /**
- * Whether the first SYN of each flow to the target's hop was answered; a stateful firewall takes later ones for
+ * For each flow, true if its first SYN to the target’s hop was answered; a stateful firewall takes later ones for
  * retransmissions.
  */
 function newConnections(trace: Trace): readonly boolean[] {
@@ -82,9 +82,9 @@ function isOutOfOrder(group: Group): boolean {
 }
 
 /**
- * True if the packets of a group arrive in their order. Requires that no answers were reordered: then a group with two
- * answers proves it. Without such a group, the round-trip times must be similar, unless no per-packet balancer is
- * possible.
+ * True if the packets of a group arrive in the order in which they were sent. Expects that no answers came out of order
+ * (`reordered`): then a group with two answers proves it. Without such a group it is assumed if no balancer chooses per
+ * packet, or if the round-trip times are similar.
  */
 function isInOrder(trace: Trace, { groups }: Spaced): boolean {
   const isPair = (group: Group): boolean => group.filter((rtt) => rtt !== null).length > 1;

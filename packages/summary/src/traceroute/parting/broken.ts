@@ -32,7 +32,10 @@ export function silenceText(broken: readonly Broken[]): string {
   return isOpen ? ' (the packets or their answers are lost)' : '';
 }
 
-/** `The failing ones go no further than hop 4, 192.0.2.9`, or that nothing answers beyond it, with each distinct end. */
+/**
+ * `The failing ones go no further than hop 4, 192.0.2.9`, or that nothing answers beyond it. Names at most three
+ * distinct ends; further ones are only counted.
+ */
 export function endsText(broken: readonly Broken[]): string {
   const lasts = listed(joinedPlaces(broken.map(endText)), 3);
   if (broken.every(isCircle)) return `The failing ones go round in a circle that includes ${lasts}`;

@@ -5,7 +5,10 @@ import type { PathRefusal } from '../refusals/refusals.ts';
 /** Maximum number of refusals in a sentence. */
 const NAMED = 3;
 
-/** `hop 3, 192.0.2.9 tells fra-1 that a filter forbids the traffic (!X)`, for each sender of refusals. */
+/**
+ * `hop 3, 192.0.2.9 tells fra-1 that a filter forbids the traffic (!X)`, for each sender and kind of error, at most
+ * `NAMED`; further ones are only counted.
+ */
 export function refusalsText(refusals: readonly PathRefusal[]): string {
   const groups = Map.groupBy(refusals, ({ where, mark }) => `${where} ${mark}`);
   return listed(

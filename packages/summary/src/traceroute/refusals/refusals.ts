@@ -16,7 +16,7 @@ export const HIDDEN_ROUTER = 'a router with a private address';
 export interface PathRefusal {
   readonly trace: Trace;
   readonly mark: string;
-  /** Step of the error's sender; undefined if it appears at none. */
+  /** The step at which the sender of the error appears; undefined if it appears at none. */
   readonly step: Step | undefined;
   /** Address of the sender; null if it is withheld or unknown. */
   readonly ip: string | null;
@@ -147,7 +147,9 @@ function endedBy({ trace, ip, answered }: PathRefusal): readonly Route[] {
   return trace.routes.filter((route) => !route.isReached && isIts(route));
 }
 
-/** `5 of 16 flows of fra-1`, for each trace with such flows; empty without any. */
+/**
+ * `5 of 16 flows of fra-1`, for at most three traces with such flows; further ones are only counted. Empty without any.
+ */
 function flowsText(own: readonly PathRefusal[]): string {
   const shares = [...Map.groupBy(own, ({ trace }) => trace)].flatMap(([{ routes, probeResult }, ofTrace]) => {
     const ended = new Set(ofTrace.flatMap(endedBy)).size;

@@ -64,8 +64,8 @@ export function outageOf(trace: Trace, all: readonly Trace[]): Outage | undefine
 }
 
 /**
- * Whether the target answered each packet to its hop. Neither refusals, although older agents list them as answers of
- * their senders, nor answers of routers count.
+ * For each packet to the target’s hop, true if the target answered it. Answers of routers do not count, nor do
+ * refusals, which older agents list as answers of their senders.
  */
 function answersOf(row: Hop, indexes: readonly (number | null)[], target: string | null): readonly boolean[] {
   const { responders, icmp } = row;

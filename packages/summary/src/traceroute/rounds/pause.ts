@@ -26,8 +26,9 @@ export interface Pause {
 }
 
 /**
- * The one long silence of the target within the rounds, if neither chance nor a rate limit explains it. Refused packets
- * are no silence.
+ * The longest silence of the target before one of its answers, if neither chance, nor a rate limit, nor late answers
+ * explain it. Undefined as well if the path may have changed, if a packet to the target’s hop was refused, or if that
+ * hop did not get one packet per round.
  *
  * @param all the traces of the check: the more there are, the likelier one of them shows such a silence by chance
  */
@@ -38,7 +39,7 @@ export function pauseOf(trace: Trace, all: readonly Trace[]): Pause | undefined 
   if (!isFinal || rounds < 2 || index === undefined || isChangedPath(trace)) return undefined;
   const { hop, refused } = steps[index]!;
   const rtts = hops.find((one) => one.hop === hop)?.rtts ?? [];
-  // Usually one packet per round goes to the target. With another number, the round of an entry is unknown.
+  // Usually the target’s hop gets one packet per round. With another number, the round of an entry is unknown.
   if (refused > 0 || rtts.length !== rounds) return undefined;
   const span = longestGap(rtts);
   if (span === undefined || !isProved(rtts, span, all.length) || mayBeStarved(trace, span, all)) return undefined;
