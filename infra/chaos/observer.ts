@@ -49,7 +49,7 @@ interface Watched {
 
 const POLL_INTERVAL_MS = 400;
 const AT_ONCE = 8;
-/** Time after which a check has ended or cannot be read at all. */
+/** Longest time for which `finish` waits for checks to be completed. */
 const GIVE_UP_MS = 120_000;
 /** Rounds in which a completed check is read again; some are also read later, at random. */
 const READ_AGAIN = 2;

@@ -12,7 +12,7 @@ import { readHistory } from './history.ts';
 import { verifyHistory } from './verify-history.ts';
 import type { StoreKind } from './store.ts';
 
-/** Delay after a deadline that tests tolerate: on a busy machine the promised two seconds are not kept. */
+/** Delay after a deadline that tests tolerate: on a busy machine the promised two seconds may not be kept. */
 export const INDULGENCE_MS = 20_000;
 
 /**

@@ -3,8 +3,8 @@ import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * Lets a command leave nothing behind when a signal ends it: its processes are killed with it and its temporary files
- * removed. Listeners of `exit` run too, which remove network namespaces.
+ * When the command ends, also by one of these signals, kills its descendants and removes its temporary files; SIGKILL
+ * leaves both behind. Listeners of `exit` run too, which remove network namespaces.
  *
  * @param signals that end the command at once
  */

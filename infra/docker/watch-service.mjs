@@ -1,7 +1,8 @@
 // Measures the effect of an upgrade, a restart or a fault on callers: starts a check or reads `/healthz`, in turn, ten
 // times a second until it is interrupted, and then reads every accepted check.
 //   node infra/docker/watch-service.mjs [http://localhost:8080]
-// Ends with 0 if every request was answered, other than by a proxy with 502 or 504, and every accepted check completed.
+// Exit status 0 if each request got an answer within 10 s (502 and 504, which a proxy sends, do not count as one) and
+// each accepted check was completed.
 const service = process.argv[2] ?? 'http://localhost:8080';
 const EVERY_MS = 100;
 const PATIENCE_MS = 10_000;

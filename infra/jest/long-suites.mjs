@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 
 /**
- * Suites that take 8 s or longer on two cores and use the CPU for at most 30 % of that time, longest first.
- * `infra/jest/runner.mjs` runs them in workers in addition to `maxWorkers`.
+ * Suites that took 8 s or more on two cores when they were measured, and used the CPU for at most 30 % of that time,
+ * longest first. `infra/jest/runner.mjs` runs them in workers in addition to `maxWorkers`.
  */
 const WAITING = [
   'infra/netlab/service/alarm.test.ts',

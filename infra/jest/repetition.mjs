@@ -1,4 +1,4 @@
-/** If more suites have failed, none is repeated: the cause is no single suite. */
+/** If more suites have failed, none is repeated: then the cause is hardly one suite. */
 const MOST = 3;
 
 /** Suites that failed and passed when they were repeated, for the last lines of the run. */

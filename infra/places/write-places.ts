@@ -144,8 +144,8 @@ function namesOfCities(): readonly (readonly string[])[] {
 }
 
 /**
- * One line per country: both ISO codes, the English names in CLDR and ISO 3166-1, and the name in its most common
- * language.
+ * One line per country: both ISO codes, the English names in CLDR and ISO 3166-1, and the name in the likeliest
+ * language of the country (likely subtags of CLDR).
  */
 function namesOfCountries(): readonly string[] {
   const codes = load('i18n-iso-countries/codes.json') as readonly (readonly [string, string, string, string])[];

@@ -32,8 +32,8 @@ export const redirects: readonly string[] = [
 ];
 
 /**
- * Jobs of every check type for addresses, notations and names that must not be touched; others lead there by redirects,
- * resolvers and delegations, or to the ports of Redis and the gateway.
+ * Jobs of every check type with a target, for addresses, notations and names that must not be touched. Others lead
+ * there by redirects, by the resolvers of dns checks, and by delegations, or to the ports of Redis and the gateway.
  */
 export function canaryJobs(): readonly CanaryJob[] {
   const hosts = [...Object.keys(CANARIES), ...OWN, ...SPELLINGS];
@@ -89,8 +89,8 @@ function kinds(host: string, urlHost: string): readonly Job[] {
 }
 
 /**
- * A job with the defaults of each check type for which none was chosen; the host of a dns check is a name, not a
- * target.
+ * A job with the defaults of each check type for which none was chosen, except dns, whose host is a name to query and
+ * no target.
  */
 function otherKinds(chosen: readonly Job[], host: string, urlHost: string): readonly Job[] {
   const others: readonly AnyCheckType[] = Object.values(checkTypes).filter(

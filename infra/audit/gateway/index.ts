@@ -36,7 +36,7 @@ export const MOST_VERIFIED = 2 * 30 + 64;
 const EVERY_MS = 20;
 const CHECK_EVERY_MS = 20;
 const POLL_INTERVAL_MS = 200;
-/** Looks for a first verification. */
+/** Maximum number of polls until a first signature is verified. */
 const MOST_POLLS = 300;
 const SETTLES_MS = 1_000;
 

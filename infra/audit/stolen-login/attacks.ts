@@ -49,7 +49,7 @@ function largerRequests(thief: string): readonly Pick<Attack, 'name' | 'request'
   ];
 }
 
-/** Every attack with the login of this agent. */
+/** The attacks that the audit runs with the login of this agent. */
 export function attacksOf(thief: string): readonly Attack[] {
   const queue = queueOf(thief);
   const onFew = [1, 2].flatMap((connections) =>

@@ -59,8 +59,8 @@ const transports = [
 ] as const;
 
 /**
- * `dig` measures from the query. `kdig` measures everything, and needs more round trips than the check if the server
- * delays small segments until earlier ones are acknowledged (RFC 896): then the check may be faster.
+ * `dig` starts its clock at the query, `kdig` before the connection. `kdig` needs more round trips than the check if
+ * the server delays small segments until earlier ones are acknowledged (RFC 896): then the check may be faster.
  */
 async function dnsQueries({ lab, checks }: Bench, path: Path, rounds: number): Promise<readonly Figure[]> {
   const inside = lab.inside('probe');

@@ -13,7 +13,7 @@ const ROUNDS = 5;
 const QUIET_SECONDS = 4;
 /** POSTs of a round: too few to fill the job queues of ten probes without agents, after which checks are refused. */
 const POSTS = 400;
-/** So that POSTs take as long. */
+/** Rate of the POSTs, so that those of all services take equally long. */
 const PER_SECOND = 100;
 /** Longest time for the POSTs of a round on a busy machine. */
 const AT_MOST_SECONDS = 60;
@@ -67,7 +67,10 @@ export async function growth(): Promise<readonly Figure[]> {
 interface Measured {
   /** CPU of a POST without what the coordinator uses each second for the probes that have jobs. */
   readonly postUs: number;
-  /** Without jobs, and with jobs that no agent takes; both without requests. */
+  /**
+   * CPU of a coordinator without requests, as a share of a core: `idleShare` without jobs, `waitingShare` with jobs
+   * that no agent takes.
+   */
   readonly idleShare: number;
   readonly waitingShare: number;
 }

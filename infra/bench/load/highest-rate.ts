@@ -9,7 +9,8 @@ import { onStage, PROBES, type Lengths, type Stage } from './stage.ts';
 
 /**
  * First rate to try, probe runs per second. It is multiplied by `STEP` as long as a rate holds, or divided by it until
- * one holds; then the middle between the last rate that held and the lowest that failed is tried, `FINER_TRIES` times.
+ * one holds, between `LOWEST_TRY` and `HIGHEST_TRY`. Then, `FINER_TRIES` times, the middle between the highest rate
+ * that held and the lowest that failed is tried.
  */
 const FIRST_TRY = 600;
 const LOWEST_TRY = 50;
@@ -99,7 +100,7 @@ async function overload(
   };
 }
 
-/** The highest rate that holds for `trySeconds`, probe runs per second; 0 if not even the lowest does. */
+/** The highest of the tried rates that holds for `trySeconds`, probe runs per second; 0 if none does. */
 async function search(stage: Stage, { trySeconds, warmUpSeconds }: Lengths): Promise<number> {
   const holds = async (rate: number): Promise<boolean> => {
     const reports = await tryRate(stage, rate, { seconds: trySeconds, warmUpSeconds });
@@ -113,7 +114,7 @@ async function search(stage: Stage, { trySeconds, warmUpSeconds }: Lengths): Pro
   for (let rate = FIRST_TRY; rate >= LOWEST_TRY && rate <= HIGHEST_TRY;) {
     if (await holds(rate)) held = rate;
     else failed = rate;
-    // Increases the rate as long as it holds, or decreases it until it does.
+    // Ends once a rate held and another one failed; until then the rate goes on in the same direction.
     if (held > 0 && failed < Infinity) break;
     rate = held > 0 ? rate * STEP : rate / STEP;
   }

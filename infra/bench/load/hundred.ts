@@ -101,8 +101,8 @@ async function cpuMsOf(pid: number, once: () => Promise<void>): Promise<number> 
 }
 
 /**
- * Time inside commands per check by Redis’ own statistics, which count commands of scripts twice and include idle
- * probes.
+ * Calls per check and time per call of the most expensive commands, by Redis’ own statistics. These include idle
+ * probes, and count the time of a command in a script twice: for the command and for the script.
  */
 async function commandTimes(port: number, before: Awaited<ReturnType<typeof timeByCommand>>): Promise<string> {
   const after = await timeByCommand(port);

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { cpuSeconds } from '../dns/process-cpu.ts';
 
-/** CPU time that a process has used, all its threads, milliseconds. */
+/** CPU time that the present threads of a process have used, milliseconds. */
 export function cpuMs(pid: number): number {
   return cpuSeconds(pid) * 1_000;
 }

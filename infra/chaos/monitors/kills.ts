@@ -4,8 +4,8 @@ import { seeded } from '@vantage/test-support/random/seeded';
 import type { MonitorTrial } from './service.ts';
 
 /**
- * Kills random coordinators with SIGKILL, one at a time, and restarts each within two seconds; never the only one that
- * listens.
+ * Kills random coordinators with SIGKILL, one after another, and starts each again within two seconds. Several may be
+ * down at the same time, but none is killed while it is the only one that listens.
  *
  * @returns the number of kills
  */

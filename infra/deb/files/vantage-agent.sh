@@ -14,8 +14,8 @@ if [ "$(id -u)" != 0 ]; then
   echo 'vantage-agent enrol: must be run as root' >&2
   exit 2
 fi
-# Exports the settings in the file: those of the connection, and the others because the agent would not start with an invalid
-# one.
+# Exports the settings in the file, except PATH: the enrolment uses those of the connection, and fails at an
+# invalid one, with which the agent would not start either.
 while IFS= read -r line; do
   name=${line%%=*}
   case "$name" in "$line" | '' | [!A-Z]* | *[!A-Z0-9_]* | PATH) ;; *) export "$line" ;; esac

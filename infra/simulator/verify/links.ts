@@ -11,7 +11,10 @@ interface ShownLink {
   readonly between: number;
 }
 
-/** Links of the graph that no packet used. */
+/**
+ * Complains about links of the graph that no packet used. If packets of one flow take different paths, no link is
+ * compared; if packets may be lost, none over nodes without an address.
+ */
 export function verifyLinks(run: CaseRun, { nodes, edges }: Paths): readonly Complaint[] {
   if (run.of.scenario.truth?.isUnsteady === true) return [];
   const used = usedLinks(run);
