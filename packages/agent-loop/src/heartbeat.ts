@@ -23,7 +23,10 @@ type Described = Omit<Heartbeat, 'v' | 'instance' | 'degraded' | 'announced'> & 
 };
 
 export interface HeartbeatWriter {
-  /** Writes a heartbeat now, then after changes, and every `HEARTBEAT_EVERY_MS` without a change. */
+  /**
+   * Writes a heartbeat now, then when a poll finds a change, and every `HEARTBEAT_EVERY_MS` without one. A change of
+   * the running and taken jobs alone is written `LOAD_EVERY_MS` after the last heartbeat, not earlier.
+   */
   readonly start: () => void;
   /** Writes and announces one now, unless stopped, Redis is not ready, or a write is under way. Never rejects. */
   readonly beat: () => Promise<void>;

@@ -9,14 +9,20 @@ export interface Notifier<Note> {
   readonly close: () => void;
 }
 
-/** Shortest time between two signals. A short burst has two: one for its first result at once, one for the rest. */
+/**
+ * Shortest time between two signals, except by `flush`. A short burst has two: one for its first result at once, one
+ * for the rest.
+ */
 const GAP_MS = 5;
 /** Minimum time for which a signal waits for further results in load mode. */
 const COLLECT_MS = 8;
 /** Minimum time between two signals in load mode. */
 const DENSE_GAP_MS = 30;
 
-/** Sends a single signal at once, and combines those of a burst. */
+/**
+ * Sends a signal at once if the last one is at least `GAP_MS` ago, and combines those of a burst. In load mode
+ * (`Pace.isDense`) every signal waits for further ones.
+ */
 export function createNotifier<Note>(give: (note?: Note) => void, pace: Pace = createPace()): Notifier<Note> {
   let timer: NodeJS.Timeout | undefined;
   let raised = 0;

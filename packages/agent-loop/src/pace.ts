@@ -2,8 +2,8 @@ import { createUtilization } from './utilization.ts';
 
 /**
  * Decides whether this process is so busy with results that combined notifications save enough commands to justify
- * their delay. Only a trial shows this: a client that waits for each result causes the same rate as independent
- * clients, until a delay has combined nothing.
+ * their delay. The rate of results does not show this: a client that starts each check after the result of the last one
+ * may cause the same rate as independent clients, but there a delay combines nothing. So delays are tried.
  */
 export interface Pace {
   /** Records that a result raises a signal. */
@@ -28,7 +28,7 @@ const RESULTS = 16;
 const WITHIN_MS = 120;
 /** A wait that collects fewer results than this has failed; the next one is tried later. */
 const LEAST_GATHERED = 3;
-/** The number of results between two waits doubles with each failed wait, up to this. */
+/** A wait that fails doubles the number of results until the next one is tried, up to this number. */
 const MOST_BETWEEN = 1_024;
 
 /** @param utilization the share of the recent time for which this process had work */

@@ -6,7 +6,7 @@ export interface Partials<T> {
   readonly close: () => void;
 }
 
-/** The states of all runs of a probe, published together once per interval. */
+/** The states of all runs of a probe, published together and at most once per interval. */
 export interface PartialsOfProbe {
   readonly open: <T>(show: (state: T) => void) => Partials<T>;
 }

@@ -3,7 +3,10 @@ export interface RememberedIds {
   readonly has: (id: string) => boolean;
 }
 
-/** Remembers each id for at least `ms` milliseconds, and at most twice as long while others are added. */
+/**
+ * Remembers each id for at least `ms` milliseconds. Ids are forgotten only when others are added: with frequent
+ * additions, after at most about twice that time.
+ */
 export function rememberIds(ms: number): RememberedIds {
   let young = new Set<string>();
   let old = new Set<string>();

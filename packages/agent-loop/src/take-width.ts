@@ -1,13 +1,19 @@
 /** Concurrent takes without jobs: one waits while the reply of the other travels. */
 export const IDLE = 2;
 const WIDEST = 16;
-/** Above this round-trip time, each job doubles the concurrent takes: jobs may arrive faster than the next take. */
+/**
+ * Above this round-trip time, each job doubles the concurrent takes, up to `WIDEST`: jobs may arrive faster than the
+ * next take.
+ */
 const NEAR_MS = 2;
 
 /** The limit of concurrent takes. */
 export interface TakeWidth {
   readonly now: () => number;
-  /** To be called with each reply: a job doubles the limit if Redis is far; any other reply resets it. */
+  /**
+   * To be called with each reply. A job doubles the limit, up to `WIDEST`, if the round trip takes more than `NEAR_MS`;
+   * any other reply resets the limit to `IDLE`.
+   */
   readonly answered: (hasJob: boolean) => void;
 }
 

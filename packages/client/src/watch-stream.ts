@@ -71,7 +71,7 @@ export async function* watchStream<Event>(
     if (failure === NOTHING_MORE) return;
     if (progress.isHeard) [failures, waitedMs] = [0, 0];
     if (waitedMs >= giveUpAfterMs) throw failure ?? new Error('The event stream ends again and again.');
-    // Also without a limit: a proxy may ask for an hour.
+    // Bounds the delay even if `giveUpAfterMs` is infinite: a proxy may ask for an hour by `Retry-After`.
     const longestMs = Math.min(GIVE_UP_AFTER_MS, giveUpAfterMs - waitedMs);
     const nextMs = Math.min(waitMs(failure, failures, progress.retryMs), longestMs);
     waitedMs += nextMs;

@@ -24,7 +24,8 @@ export function withoutSecrets(text: string): string {
 }
 
 /**
- * Replaces the secret of every API key in a text from a client, percent-encoded spellings included.
+ * Replaces the secret of every API key in a text from a client, percent-encoded spellings included, as far as
+ * `MOST_DECODINGS` rounds decode them.
  *
  * @returns the same text if it has no key, else its decoded form without secrets
  */
@@ -34,7 +35,10 @@ export function withoutEncodedSecrets(text: string): string {
   return clean === plain ? text : clean;
 }
 
-/** True for a text from a client that has a whole API key, percent-encoded spellings included. */
+/**
+ * True for a text from a client that has a whole API key, also percent-encoded, as far as `MOST_DECODINGS` rounds
+ * decode it.
+ */
 export function hasApiKey(text: string): boolean {
   return WHOLE_KEY.test(percentDecoded(text));
 }

@@ -7,7 +7,8 @@ interface Stalled {
 }
 
 /**
- * `the probe stood still for 4.00 s (3 rounds left out)`, or that it did not send them; undefined if it did neither.
+ * States a stall and what was left out because of it, such as `the probe stood still for 4.00 s (3 rounds left out)`;
+ * without a stall, the rounds or packets that the probe did not send; undefined if there is neither.
  */
 export function stallText({ stalled, roundsLeftOut = 0, packetsLeftOut = 0 }: Stalled): string | undefined {
   const rounds = roundsLeftOut === 0 ? [] : [count(roundsLeftOut, 'round')];

@@ -157,7 +157,10 @@ function leaveDemoted(): (error: Error) => boolean {
   };
 }
 
-/** From 50 ms, doubled up to 2 s; half of each pause is random, so that agents do not reconnect simultaneously. */
+/**
+ * From 50 ms, doubled up to 2 s; each pause is shortened at random by up to a half, so that agents do not reconnect
+ * simultaneously.
+ */
 const spread = createBackoff({ firstMs: 50, longestMs: 2_000, jitter: 0.5 });
 
 function ignore(): void {

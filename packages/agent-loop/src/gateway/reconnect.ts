@@ -37,8 +37,9 @@ const REFUSED_MS = 15_000;
 const LONGEST_REFUSED = 10;
 
 /**
- * Random delays. Before a gateway has given advice, decorrelated jitter: the upper bound is three times the previous
- * delay, but between `FIRST_MS` and `LONGEST_MS`. Afterwards it is the advice, at least `LEAST_SPREAD_MS`.
+ * Random delays from `SHORTEST_MS` to an upper bound. Before a gateway has given advice, decorrelated jitter: the bound
+ * is three times the previous delay, but not below `FIRST_MS` and not above `LONGEST_MS`. Afterwards the bound is the
+ * advice, or `LEAST_SPREAD_MS` if that is longer.
  *
  * @param refusedMs the least pause after a refusal; the longest is twice as long
  */

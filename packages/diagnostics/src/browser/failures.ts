@@ -89,7 +89,8 @@ export function navigationFailure(thrown: unknown): Failure {
 }
 
 /**
- * The failure with the place to which the page led the browser, if that is another origin than the one that was asked.
+ * Adds the origin to which the page led the browser to the message of a failure, if it is not the origin of the
+ * requested URL. A refusal by the target policy stays as it is.
  */
 export function placedFailure(failure: Failure, asked: URL, last: URL | undefined): Failure {
   const isElsewhere = last !== undefined && last.host !== '' && last.origin !== asked.origin;

@@ -48,7 +48,7 @@ const MAX_PNG_BYTES = 4 * 1024 * 1024;
 /** Minimum time for a page to load, or `loadMs` if that is less, however long the browser took to start. */
 const LEAST_LOAD_MS = 3_000;
 
-/** Takes one screenshot with a separate browser and proxy. When it resolves, nothing is left of either. */
+/** Takes one screenshot with a separate browser and proxy. It resolves only after both are closed. */
 export async function takeScreenshot(request: ScreenshotRequest, options: ScreenshotOptions): Promise<Capture> {
   const startedMs = performance.now();
   const over = new AbortController();

@@ -25,8 +25,8 @@ export interface Request {
 }
 
 /**
- * Headers of a request: those of the client, and without them the probe's user agent, any media type and no content
- * coding.
+ * Headers of a request: those of the client, and defaults for `User-Agent` (that of the probe), `Accept` (any media
+ * type) and `Accept-Encoding` (no content coding) if the client gives none.
  *
  * @param asked headers of the client, already validated
  */

@@ -32,7 +32,7 @@ export function httpReading(module: HttpModule, result: Http): Reading {
 
 /**
  * The first rule about headers or body that the response breaks, as a sentence. Undefined if it breaks none, if its
- * status is not valid, or if the outcome of the rules for the body is missing.
+ * status is not valid, or if it breaks no rule about headers and the outcome of the rules for the body is missing.
  */
 function ruleFault(module: HttpModule, result: Http): string | undefined {
   const { statusCode, headers: kept = [], headerCount = 0 } = result;

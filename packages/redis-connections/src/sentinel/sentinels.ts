@@ -6,8 +6,8 @@ import { Redis } from 'ioredis';
 const ANSWERS_WITHIN_MS = 500;
 
 /**
- * Whether a server is the master. `replaced`: the Sentinels promoted another one during a stall or partition, and the
- * server does not know yet; its writes are lost when it becomes a replica, and it lacks those of the new master.
+ * Role of a server according to the Sentinels. `replaced`: they promoted another one during a stall or partition, and
+ * the server does not know yet; its writes are lost when it becomes a replica, and it lacks those of the new master.
  */
 export type Mastership = 'master' | 'replaced' | 'unknown';
 

@@ -22,8 +22,8 @@ export interface DiscoveryOptions {
 }
 
 /**
- * Discovers at most every `maxAgeMs`; returns the same object for as long as nothing has changed, and while discovery
- * fails: a process without file descriptors cannot read its interfaces.
+ * Once a discovery has succeeded, discovers at most every `maxAgeMs`. Returns the same object for as long as nothing
+ * has changed, and while discovery fails: a process without file descriptors cannot read its interfaces.
  *
  * @returns a function that throws only while no discovery has succeeded
  */

@@ -17,8 +17,8 @@ const PATIENCE_TURNS = 14;
 const TURN_MS = 50;
 
 /**
- * HTML of a page that tries to bypass the proxy by every API that opens connections. An attempt that throws does not
- * prevent the next.
+ * HTML of a page that tries to bypass the proxy by the APIs, elements and attributes below, each of which can open
+ * connections. An attempt that throws does not prevent the next.
  */
 export function canaryPage({ web, datagrams, donePath }: CanaryTargets): string {
   return `<!doctype html>

@@ -23,7 +23,8 @@ const MAX_IDENTIFIERS = 250;
  * Makes the kernel drop packets of other identifiers before they take space in the receive buffer: a flood of them
  * would fill the buffer, and replies to a check that no longer fit would count as lost.
  *
- * A kernel that refuses the filter (a sandbox such as gVisor) gets none, and the process itself drops such packets.
+ * For more than `MAX_IDENTIFIERS`, or if the kernel refuses the filter (a sandbox such as gVisor), there is none, and
+ * the process itself drops such packets.
  */
 export function identifierFilter(
   libc: Libc,

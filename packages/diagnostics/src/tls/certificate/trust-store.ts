@@ -89,8 +89,9 @@ function keyOf(kind: string, { cert, key }: TlsIdentity): string {
 const ALL_VERSIONS: TlsVersions = { minVersion: 'TLSv1', maxVersion: 'TLSv1.3' };
 
 /**
- * Every cipher of this OpenSSL with encryption and server authentication, default ones first: with others first, a
- * server that follows the order of the client would behave differently than to ordinary clients.
+ * Ciphers of this OpenSSL that encrypt and authenticate the server, except those with a pre-shared key (PSK) or SRP.
+ * The default ones come first: with others first, a server that follows the order of the client would behave
+ * differently than to ordinary clients.
  */
 const CIPHERS = [
   'TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256',

@@ -31,7 +31,7 @@ export type Handshake =
       readonly socket: TLSSocket;
       readonly ms: number;
       readonly fields: TlsFields;
-      /** What the server chose of that which was offered. */
+      /** What the server chose from the offer. */
       readonly chosen: Chosen;
       /**
        * True if the peer ended TLS (close_notify), false if it ended TCP alone; to be called at the `end` of the

@@ -36,8 +36,8 @@ export interface DnsWaits {
   /** Waits for each name server of a trace. */
   readonly traceMs: readonly number[];
   /**
-   * Time for each group of additional queries that verify the resolver's validation; half of it for those that verify
-   * its silence or its failure by another name.
+   * Time for each group of additional queries that verify the resolver's validation. Queries about another name, which
+   * show whether the resolver is silent or fails for this name only, get half of it.
    */
   readonly uncheckedMs: number;
 }

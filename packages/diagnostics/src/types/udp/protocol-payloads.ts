@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 /**
- * The default payload: on well-known ports a harmless query of the usual protocol, elsewhere an empty datagram.
+ * The default payload: on the ports of `payloads` a harmless query of the usual protocol, elsewhere an empty datagram.
  *
  * @param tag name of the probe, for protocols with room for it
  */

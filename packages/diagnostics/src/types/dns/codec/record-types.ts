@@ -97,7 +97,7 @@ const codes = {
 
 export type RecordTypeName = keyof typeof codes;
 
-/** The code of each record type by its mnemonic. */
+/** Codes of the known record types by mnemonic. */
 export const recordTypeCodes: Readonly<Record<RecordTypeName, number>> = codes;
 
 const namesByCode: ReadonlyMap<number, string> = new Map(Object.entries(codes).map(([name, code]) => [code, name]));

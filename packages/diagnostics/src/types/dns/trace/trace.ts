@@ -47,7 +47,8 @@ const MAX_ROWS = 20;
 
 /**
  * Queries the servers of each zone from the root down, one after the other until one refers to a zone below or gives
- * the final answer. The target policy applies to each server before a packet is sent, including glue addresses.
+ * the final answer: at most `MAX_SERVERS_PER_ZONE` of a zone and `MAX_ROWS` in all. The target policy applies to each
+ * server before a packet is sent, including glue addresses.
  */
 export async function traceDns(
   prepared: PreparedQuery,

@@ -6,7 +6,7 @@ import type { CookieJar } from './cookies.ts';
 import type { Step } from '../hop/hop-timings.ts';
 import type { HttpFields } from '../types.ts';
 
-/** Follows in thought how browsers go on if answers of the check demand https (HSTS, RFC 6797). */
+/** Determines how browsers would go on if answers of the check demand https (HSTS, RFC 6797). */
 export interface Hsts {
   /**
    * Notes the demand of an answer, and finds whether browsers ask another URL than that of its redirect.

@@ -11,7 +11,7 @@ export interface HopName {
 }
 
 export interface HopNames {
-  /** Starts the lookup of an address, once. */
+  /** Starts the lookup of an address, once; does nothing after `MAX_NAMES` addresses. */
   readonly ask: (address: string) => void;
   /** The name that is known so far; `NAMELESS` if none is. */
   readonly known: (address: string) => HopName;

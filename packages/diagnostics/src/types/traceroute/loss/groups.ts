@@ -25,7 +25,7 @@ export interface Groups {
 const PROVED_GROUPS = 2;
 /** Number of lost handshakes that prove loss, whatever their order. */
 const PROVED_HANDSHAKES = 2;
-/** Number of groups that lost only their last packets, as under a rate limit, after which no more are sent. */
+/** After this number of groups that lost only their last packets, as under a rate limit, no more are sent. */
 const LIMITED_GROUPS = 4;
 
 /**

@@ -8,7 +8,10 @@ import { countsAtTarget, isDoubtful } from '../hops/doubt.ts';
 import { GroupSender, type RepeatedPacket, type SpacedFlows } from './group-sender.ts';
 import { areLost, isClean, isLimited, isProved } from './groups.ts';
 
-/** Number of groups after which no more are sent if all that are no longer awaited were answered completely. */
+/**
+ * After this number of groups, at most one of which is not settled, no more are sent if every packet of the settled
+ * ones was answered.
+ */
 const CLEAN_GROUPS = 6;
 /** Time between two groups: more than a second, because common rate limits allow one answer a second. */
 const EVERY_MS = 1_100;
@@ -30,9 +33,9 @@ interface Options extends Pick<DiagnosticContext, 'signal' | 'abandoned' | 'rema
 }
 
 /**
- * Sends the target groups of packets, more than a second apart, in a flow that reached it; single SYNs if its port
- * accepts connections. The packets of a group leave together: a rate limit answers the first of them, so if a later one
- * alone is answered, the earlier one was lost.
+ * Sends the target groups of packets, more than a second apart, in a flow that reached it; if its port accepts
+ * connections, single SYNs, `SYN_EVERY_MS` apart. The packets of a group leave together: a rate limit answers the first
+ * of them, so if a later one alone is answered, the earlier one was lost.
  *
  * @param flows those of the trace, which has ended: the socket of one flow is used
  * @returns null if the trace gives no reason to suspect loss, if answers do not show which packet they answer, after an

@@ -1,9 +1,10 @@
 import type { Trace } from '../probing/trace-state.ts';
 
 /**
- * Indexes of flows, one per distinct path. The first is one whose packets to the target were all answered, or else the
- * first that reached it. Each further one passed a router that none before it passed. Paths on which packets to the
- * hops of the target were lost are left out, since they may be broken.
+ * Indexes of flows over different paths. The first is one whose packets to the target were all answered, or else the
+ * first that reached it. Each further one passed a router that none before it passed. Left out are paths through the
+ * same routers in another combination, and those on which packets to the hops of the target were lost, since they may
+ * be broken.
  */
 export function flowsByPath({ views, packets }: Trace): readonly number[] {
   const whole = views.findIndex(

@@ -105,8 +105,8 @@ function withReports(found: ReportedMtus, { packets }: Trace, size = Infinity): 
 }
 
 /**
- * Combines the found MTU with the smallest one that routers reported. A black hole on a lossy path is dropped, with the
- * MTU that was found: the loss of large packets proves neither.
+ * Combines the found MTU with the smallest one that routers reported. On a lossy path a black hole is dropped, and so
+ * is the MTU that was found with it: there the loss of large packets proves neither.
  */
 function withReported({ mtu, blackHole }: PathMtu, trace: Trace, isLossy: boolean): PathMtu {
   const reported = reportedMtu(trace);

@@ -38,8 +38,8 @@ export interface PathMtu {
    */
   readonly mtu: number | null;
   /**
-   * Size in bytes of the smallest packet that vanished although the target, or a router that refuses them, answers
-   * smaller ones; null if none is proved.
+   * Size in bytes of the smallest packet that vanished while smaller ones were answered, by the target or by a router
+   * that refuses them; null if none is proved.
    */
   readonly blackHole: number | null;
 }
@@ -167,7 +167,7 @@ async function findBlackHole(
 }
 
 /**
- * Size of the smallest packet that vanishes although a router answers smaller ones that it refuses, bytes; null if that
+ * Size in bytes of the smallest packet that vanishes while a router answers smaller ones with a refusal; null if that
  * is not proved.
  */
 async function holeAbove(attempt: Try, sizes: Bracket | undefined, signal: AbortSignal): Promise<number | null> {

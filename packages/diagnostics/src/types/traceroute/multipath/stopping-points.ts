@@ -1,4 +1,4 @@
-/** Accepted probability of missing a successor of a vertex that balances evenly. */
+/** Upper bound of the accepted probability of missing a successor of a vertex that balances evenly. */
 export const RISK = 0.05;
 /**
  * Accepted probability of missing a successor of a vertex with more than two: lower, because the search could also have

@@ -21,9 +21,9 @@ import {
 import { doubtAwaited, giveUp, isAwaited, leaveOutAwaited, refuse, type TracePacket } from './trace.ts';
 
 /**
- * Sends packets with growing TTLs, a window of them at a time, until the path is known up to the target, its end, a
- * loop, or a run of silent hops. If no further hop answers, the target is probed with the full TTL, repeatedly while
- * it is silent, and each hop up to the limit once. The hops of a silent network are awaited concurrently.
+ * Sends packets with growing TTLs, a window at a time, until the path to the target, its end, a loop or a run of silent
+ * hops is known, or a limit of the plan is reached. If no further hop answers, it sends packets with the full TTL while
+ * the target is silent, and one to each hop up to the limit. Silent hops are awaited concurrently.
  *
  * @param onChange called after each answer and each packet given up
  */

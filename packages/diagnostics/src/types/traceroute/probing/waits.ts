@@ -47,8 +47,8 @@ export function patienceMs(packet: TracePacket, packets: readonly TracePacket[],
 }
 
 /**
- * Milliseconds until every packet beyond the last answer, or with the full TTL, was awaited for `MAX_WAIT_MS`; 0 if all
- * were.
+ * Milliseconds until every packet that was given up, and whose TTL is above the last answered one, was awaited for
+ * `MAX_WAIT_MS`; 0 if all were. Answers to packets with the full TTL do not count as the last answered one.
  */
 export function silenceRestMs(packets: readonly TracePacket[], nowMs: number): number {
   const last = Math.max(0, ...packets.flatMap((one) => (one.answer === null || isFull(one) ? [] : [one.ttl])));
