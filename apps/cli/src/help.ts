@@ -11,7 +11,7 @@ type Row = readonly [name: string, text: string];
 
 /**
  * @param of undefined for the program
- * @param columns width of the terminal; undefined if the output is none
+ * @param columns width of the terminal; undefined if the output is not a terminal
  */
 export function helpText(of: HelpTopic | undefined, columns?: number): string {
   if (of === undefined) return overview(columns);

@@ -107,7 +107,7 @@ export interface AppOptions {
   readonly log: Logger;
 }
 
-/** A hop count, or addresses and CIDRs. Never "all": a client could then forge its address. */
+/** A hop count, or addresses and CIDRs. A network of all addresses among these lets clients forge their address. */
 export type TrustedProxies = number | readonly string[];
 
 /**

@@ -37,7 +37,7 @@ export interface DiskWatch {
 }
 
 /**
- * Reports once when the disk is full or has no inode left, and once when that is over.
+ * Reports when space or inodes fall below `full`, and when they reach `room` again.
  *
  * @returns a function that stops the watch
  */

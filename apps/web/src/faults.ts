@@ -11,11 +11,11 @@ export function faultText(error: unknown): string {
   return `Something in front of the service answered with status ${error.status}.`;
 }
 
-/** Longest delay before a retry: a proxy may ask for an hour, and the service is back after a minute. */
+/** Longest delay before a retry: a proxy may ask for an hour although the service is back after a minute. */
 const LONGEST_DELAY_MS = 60_000;
 
 /**
- * Delay before a retry in milliseconds, from `Retry-After`, at most a minute.
+ * Delay before a retry in milliseconds: that of `Retry-After`, of which at most a minute counts.
  *
  * @param leastMs minimum, also used without the header
  */

@@ -1,6 +1,6 @@
 /**
- * A sentence about the proxy that the environment names for this URL; empty without one. Node.js ignores these
- * variables unless it is asked to use them.
+ * A sentence about the proxy that the environment names for this URL; empty if there is none, if `NO_PROXY` has the
+ * host, or if the service is on this machine and the proxy is not in use. Node.js ignores these variables by default.
  */
 export function proxyNote(env: Readonly<Record<string, string | undefined>>, baseUrl: string): string {
   const scheme = new URL(baseUrl).protocol.replace(':', '');

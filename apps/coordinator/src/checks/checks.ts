@@ -11,7 +11,7 @@ export interface AcceptedRequest {
   readonly locations?: readonly string[] | undefined;
   /** Locations that the caller left out of `locations` because they name nothing known; they are reported as empty. */
   readonly unknownLocations?: readonly string[] | undefined;
-  /** Some of `probes`, of which one that is online must have capacity; by default any. */
+  /** Some of `probes`; the check is refused unless one of these is online and has capacity. */
   readonly needed?: readonly string[] | undefined;
   readonly limit: number;
   /** Two probes that measure each other, instead of a host. */

@@ -84,7 +84,7 @@ export function readAlarm({
   return failing <= of ? { failing, of, networks, countries, ticks } : undefined;
 }
 
-/** The minimum number of failing probes that can be an agreement: at least two, unless the rule requires only one. */
+/** Fewest failing probes that can raise an alarm: two, or one if the rule requires only one. */
 export function fewestOf({ failing }: AlarmRule): number {
   return Math.min(failing, 2);
 }

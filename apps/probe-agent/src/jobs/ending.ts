@@ -17,7 +17,7 @@ const LEAST_SHARE = 0.5;
  */
 const LEAST_STALL_SHARE = 0.5;
 
-/** Why a timeout proves nothing: if the machine was stopped, packets to it were lost. */
+/** Why a timeout proves nothing: if the machine was stopped, packets to it may be lost. */
 const STOOD_STILL = 'The probe stood still during the check, so that silence proves nothing.';
 
 /** How the run of a diagnostic ended. */

@@ -8,7 +8,10 @@ export interface TakenJob {
   readonly id?: string | undefined;
   readonly name: string;
   readonly data: unknown;
-  /** Time of creation, milliseconds since the epoch by the coordinator's clock. */
+  /**
+   * When the job was added, milliseconds since the epoch: by the clock of Redis, or by that of the coordinator if
+   * BullMQ added it (a screenshot that is handed over, and all jobs on a Cluster).
+   */
   readonly timestamp: number;
 }
 

@@ -33,7 +33,7 @@ export function roundProgressOf({ type, host, status, results }: CheckData): Rou
   return { round, text: `${host} has answered ${from} so far: ${received} of ${plural(sent, 'packet')}${end}.` };
 }
 
-/** Number of packets that all traces sent to the target, at each hop at which it answered, or received from it. */
+/** Packets of all traces, summed over the hops at which the target answered: those sent, or those answered. */
 function sumOf(traces: readonly Traceroute[], field: 'sent' | 'received'): number {
   return traces.reduce((sum, { hops = [], resolvedIp, targetHops }) => {
     if (targetHops !== undefined && targetHops.length > 1)

@@ -73,8 +73,9 @@ const RENDER_EVERY_MS = 30;
 const TROUBLE_FROM_MS = 1000;
 
 /**
- * Follows a check: the current state, then each change. Events of probes carry changes only; host, options and
- * unanswered probes are in the results. Requests both; for a check that is already completed, as a rule, events only.
+ * Follows a check: the current state, then each change. The events of probes contain their changes only; host, options
+ * and unanswered probes are in the results. These are requested after a delay, or as soon as an event shows a pending
+ * probe: the events of a check that is already completed usually end before that, and make the request unnecessary.
  */
 export async function observeCheck(
   client: Client,

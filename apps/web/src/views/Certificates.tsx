@@ -60,7 +60,7 @@ function Validity({ tls, finishedAt }: { readonly tls: Tls; readonly finishedAt:
   return (
     <div class="validity">
       <p class={`days ${tone}`}>
-        {/* −1 stands for the first day after the end, too. */}
+        {/* `daysLeft` is −1 during the first two days after the end. */}
         <strong>{left === null ? '–' : left === -1 ? '< 2' : Math.abs(left)}</strong> {left === 1 ? 'day' : 'days'}{' '}
         {left !== null && left < 0 ? 'past its end' : 'left'}
       </p>

@@ -47,8 +47,8 @@ function overFamilies(props: ViewProps): ViewProps {
 const SHOWN = ['packets', 'timings', 'hops', 'attempts', 'rcode', 'ip'];
 
 /**
- * 0 for a result with something to show, else 1. The outcome is inconclusive: a probe that has timed out may have some
- * results or none.
+ * 0 for a result with something to show, else 1. The outcome does not tell: a probe that has timed out may have
+ * measured something or nothing.
  */
 function rank(result: Result): number {
   return SHOWN.some((name) => Object.keys(result[name] ?? {}).length > 0) ? 0 : 1;

@@ -1,4 +1,4 @@
-/** A scale from zero to a round number near or above the largest value. */
+/** A scale from zero to a round number, which the largest value exceeds by at most a thousandth of a step. */
 export interface Scale {
   readonly max: number;
   readonly ticks: readonly number[];

@@ -42,8 +42,8 @@ interface Made {
 }
 
 /**
- * Builds the environment and writes the file, before Redis knows the password: on a full disk it would be lost. Rejects
- * with the reason if one of them fails; the file is removed then.
+ * Builds the environment and writes the file before Redis gets the password, which would be lost if the disk is full.
+ * Rejects with the reason if one of them fails; the file is removed then.
  */
 export async function environmentFor(
   destination: Destination,
@@ -62,7 +62,7 @@ export async function environmentFor(
   }
 }
 
-/** @returns the environment if there is no file; an unused file is removed */
+/** Returns the environment if there is no file for it. Removes the file if there is no environment. */
 export function handOver(
   environment: AgentEnvironment | undefined,
   { file }: Destination,

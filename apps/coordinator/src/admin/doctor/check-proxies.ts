@@ -87,7 +87,7 @@ function forgeable({ url, trustedProxies }: ProxiesConfig, seen: string): readon
   ];
 }
 
-/** A network of all addresses includes every client. */
+/** False for a network of all addresses: it includes this machine even if this machine is no proxy. */
 function isNoWholeFamily(network: string): boolean {
   return !/\/0+$/.test(network);
 }

@@ -39,7 +39,7 @@ export async function checkService(address: PublicAddress): Promise<readonly Doc
   return [health, ...certificate, ...checkTransport(url), ...proxies, ...(health.status === 'ok' ? gateway : [])];
 }
 
-/** Warns if running coordinators have different public addresses; listening addresses alone are none. */
+/** Warns if running coordinators have different public addresses and at least one of these is set (`isSet`). */
 export function checkUrls(announced: readonly AnnouncedUrl[]): readonly DoctorFinding[] {
   const urls = new Set(announced.map(({ url }) => url));
   if (urls.size < 2 || !announced.some(({ isSet }) => isSet)) return [];

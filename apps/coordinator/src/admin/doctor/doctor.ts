@@ -19,7 +19,8 @@ export const doctorUsage = 'doctor [--data <folder>] [--json]';
 
 /**
  * Finds present and imminent problems of a deployment: Redis and its disk, clocks, certificates, probes and their
- * agents, the public address, the files of the settings. Changes nothing but the times at which probes were last seen.
+ * agents, the public address, the files of the settings. Stores when probes were last seen, and its requests to the
+ * service count toward rate limits; changes nothing else.
  *
  * @returns the exit status: 0 nothing found, 1 warnings, 2 errors, 3 the arguments or `adminSettings` cannot be used
  */

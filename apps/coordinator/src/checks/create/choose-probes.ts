@@ -27,7 +27,7 @@ export type ChosenCheck = Omit<Chosen, 'client' | 'first'> & { readonly id: stri
 /**
  * Selects the probes of a check, and the one that takes its screenshot.
  *
- * @throws QueuesFull if no probe has capacity
+ * @throws QueuesFull as `Checks.select`
  */
 export async function chooseProbes(
   dependencies: ChooseDependencies,
@@ -66,10 +66,10 @@ interface WithCapacity {
 }
 
 /**
- * Selects among probes with capacity. Probes that the client named are all selected, if one of them, or of those that
- * are `needed`, has capacity.
+ * Selects probes with capacity. Probes that the client named are all selected, even busy ones, if one of those that are
+ * online has capacity, or none is online. With `needed`, one of those probes must be online and have capacity.
  *
- * @throws QueuesFull if no probe has capacity
+ * @throws QueuesFull if this does not hold for named probes, or if there is no selection of others with capacity
  */
 function selectWithCapacity(
   { load, selector }: ChooseDependencies,

@@ -29,7 +29,8 @@ export interface Ingest {
   readonly commitInline: (probe: string, note: InlineResult) => void;
   /**
    * Deletes the stream entries of inline results that were committed since the last call, and acknowledges processed
-   * entries. An entry of a committed inline result is deleted unread if only such entries precede it. Never rejects.
+   * entries. An entry of a committed inline result is deleted unread if only such entries precede it, unless the stream
+   * has more than 64 of these. Never rejects.
    */
   readonly releaseCommitted: () => Promise<void>;
   /**

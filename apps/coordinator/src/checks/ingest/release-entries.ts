@@ -62,7 +62,7 @@ return said
 
 /**
  * Deletes the stream entries of inline results unread, up to the first other entry of each stream: the results are in
- * their checks already.
+ * their checks already. A stream with more than `ENTRIES_AT_ONCE` such entries is left as it is.
  *
  * @returns the probes whose streams must be read
  */

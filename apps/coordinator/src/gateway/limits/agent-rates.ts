@@ -5,8 +5,8 @@ import { createTokenBucket, type TokenBucket } from './token-bucket.ts';
 /** Bounds what the agents of a gateway send together. */
 export interface AgentRates {
   /**
-   * @param probe a probe whose key the agent has proved to hold: each takes memory, so only the operator's probes may
-   * take it
+   * @param probe a probe whose key the agent has proved to hold: each probe gets an entry in memory, so agents must
+   * not be able to name arbitrary ones
    */
   readonly open: (probe: string) => AgentRate;
   /** Number of probes that are remembered. */

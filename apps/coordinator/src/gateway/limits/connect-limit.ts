@@ -1,8 +1,8 @@
 /** Limits how often the agents of one probe connect to this gateway, because each connection costs writes in Redis. */
 export interface ConnectLimit {
   /**
-   * @param probe a probe whose key the agent has proved to hold: the memory per probe is kept, so only the operator's
-   * probes may take it
+   * @param probe a probe whose key the agent has proved to hold: each probe gets an entry in memory that stays, so
+   * agents must not be able to name arbitrary ones
    */
   readonly admits: (probe: string) => boolean;
 }

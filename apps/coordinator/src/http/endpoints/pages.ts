@@ -25,7 +25,7 @@ export interface Documentation {
 
 /**
  * HTML pages, their style sheet, robots.txt and the OpenAPI document. None is made before its first request, to save
- * time at the start, and memory.
+ * memory and time at the start; the pages of problems are made at each request.
  */
 export function documentation({ web, readPreview, document, links, checkTypes }: Documentation): readonly Endpoint[] {
   const font = fontOf(web, links);
@@ -62,8 +62,8 @@ const HTML = 'text/html; charset=utf-8';
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /**
- * robots.txt: crawlers should not start checks by scrapes, follow streams or read results. The image of a check is not
- * excluded, because link previews need it.
+ * robots.txt: crawlers should not start checks by scrapes, follow streams or read results. `card.png` of a check is
+ * allowed, because link previews need it.
  */
 const ROBOTS = `User-agent: *
 Disallow: /probe?

@@ -7,7 +7,7 @@ import type { Socket } from 'node:net';
  */
 export const MOST_WAITING = 32;
 
-/** Whether a request of a connection is being answered, and the later requests, which wait for it. */
+/** Requests of a connection: `isBusy` while one of them is being answered; `waiting` has the later ones. */
 interface Turns {
   isBusy: boolean;
   readonly waiting: (readonly [IncomingMessage, ServerResponse])[];

@@ -11,7 +11,10 @@ const MOST_ACCEPTING = 256;
 /** A queue that has not been empty for this long, and for this number of turns, is a standing queue, not a burst. */
 const STANDING_MS = 1_000;
 const STANDING_TURNS = 32;
-/** Wait after which a request is overdue: in a standing queue, and in a burst. */
+/**
+ * Waits after which a request in a standing queue is overdue: if the queue was already standing when the request
+ * arrived, and if not.
+ */
 const OVERDUE_MS = 100;
 const BURST_OVERDUE_MS = 5_000;
 

@@ -36,7 +36,7 @@ export interface CountOptions {
    * called.
    */
   readonly onLikely: (() => void) | undefined;
-  /** Key that Redis writes if it admits the request, with its targets. */
+  /** Key that Redis writes if the limits of the client and of all targets admit the request. */
   readonly grant: string | undefined;
 }
 

@@ -144,8 +144,10 @@ function isReported(change: ReducedEvent | undefined, before: MonitorState | und
 }
 
 /**
- * True for a tick whose check another coordinator has started, for which the definition is valid: it evaluates the
- * tick, unless it has ended and there is no other such one.
+ * For a coordinator whose settings make the definition invalid: true while another one is given time (`LEFT_MS`) to
+ * evaluate the tick. The coordinator that started the check can do so, unless it has ended.
+ *
+ * @param nowMs the present time less the time budget of the check
  */
 function isLeftToOthers({ checkId, atMs }: Pick<OpenTick, 'checkId' | 'atMs'>, nowMs: number): boolean {
   return checkId !== null && nowMs - atMs < LEFT_MS;

@@ -103,7 +103,10 @@ function intervalOf(reading: DefinitionReading): number {
   return reading.valid ? reading.definition.everyMs : 60_000;
 }
 
-/** Starts the check of a tick. Never rejects: a tick that could not be started is claimed again after its lease. */
+/**
+ * Starts the check of a tick, or records why it is skipped. Never rejects: if neither succeeds, the tick is claimed
+ * again after its lease.
+ */
 async function startTick(dependencies: TickDependencies, tick: ClaimedTick): Promise<void> {
   const { redis, clock, readStored, onStarted, observe, log } = dependencies;
   const { name, stored } = tick;

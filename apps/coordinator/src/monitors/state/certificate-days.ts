@@ -61,7 +61,7 @@ export function underDays(measured: MeasuredCertificates, { certificateDays }: E
   ];
 }
 
-/** The first end. */
+/** The earliest end among those of the certificate and of the CA certificates above it. */
 function firstEndOf(measured: MeasuredCertificates): End | undefined {
   const ends = [...ownEnd(measured), ...issuerEnds(measured)];
   return ends.reduce<End | undefined>(

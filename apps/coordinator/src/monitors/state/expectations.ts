@@ -118,7 +118,7 @@ function above(
   return [`${name} ${textAbove(value * factor, bound)} ${unit}, more than ${bound} ${unit}`];
 }
 
-/** A number with so many decimal places, one at most if they suffice, that its text is above the bound, too. */
+/** Rounds to one decimal place, or to more if the rounded number would not be above the bound. */
 function textAbove(value: number, bound: number): string {
   for (let digits = 1; digits < 10; digits += 1) {
     const shown = Number(value.toFixed(digits));

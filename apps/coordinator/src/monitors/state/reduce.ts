@@ -141,8 +141,7 @@ function turnTo(
   if (condition === state) return { state, turning: null, suspended: isMeasured ? null : measured };
   const last = isMeasured ? measured : turning;
   const ticks = last?.to === condition ? last.ticks + 1 : 1;
-  // Without an alarm, a monitor turns from unknown to ok at once; an alarm begins and ends only after its ticks in a
-  // row.
+  // Without an alarm, a monitor turns from unknown to ok at once; every other change takes `rule.ticks` ticks.
   const isFirst = state === 'unknown' && (before.alarmSinceMs ?? null) === null;
   const needed = isFirst && condition === 'ok' ? 1 : rule.ticks;
   if (ticks < needed) return { state, turning: { to: condition, ticks }, suspended: isMeasured ? null : measured };

@@ -7,7 +7,10 @@ import { putScript, removeScript } from './definition-scripts.ts';
 
 export type PutOutcome = 'same' | 'new' | 'changed' | 'file' | 'full';
 
-/** How long the last tick of a removed monitor is kept: longer than webhooks are retried, 84 hours at most. */
+/**
+ * How long the last tick of a removed monitor is kept: longer than the attempts to deliver a message to a webhook,
+ * which take up to 84 hours, plus the time in which the receiver is busy (`putOff`) or no coordinator runs.
+ */
 const ENDED_KEPT_MS = 7 * 86_400_000;
 
 /**

@@ -11,8 +11,8 @@ import type { Receivers } from './receivers.ts';
 import type { DeliveryOutcome, SendWebhook } from './send-webhook.ts';
 
 /**
- * Minimum delay of a job, milliseconds, whose receiver has its maximum of open requests; the delay is at most twice
- * this.
+ * Minimum delay of a job whose receiver has its maximum of open requests, milliseconds; `stuck` if none of these has
+ * ended for long. The delay is random, less than twice this.
  */
 const PUT_OFF_MS = { busy: 500, stuck: 10_000 };
 

@@ -23,9 +23,9 @@ export function hasLongName(line: string): boolean {
 }
 
 /**
- * Whether the memory of the user's connections shows requests that no agent sends: `FEWEST_LARGE` connections have more
- * than 1 MiB, one has more than 8 MiB apart from its replies, or one has more than 1 MiB while Redis refuses requests
- * of the user.
+ * True if the memory of the user's connections suggests requests that no agent sends. Of the connections that were used
+ * within the last second or so, `FEWEST_LARGE` have more than 1 MiB, one has more than 8 MiB apart from its replies, or
+ * one has more than 1 MiB and the last request that Redis refused, just now, is of this user.
  *
  * @param lines of `CLIENT LIST`, of one user
  */

@@ -22,7 +22,7 @@ local function save()
 end
 `;
 
-/** A connection that was merely delayed has a counter at most this far below the highest. */
+/** A counter that is more than this below the highest counts as that of a copied key, not of a delayed connection. */
 const OVERTAKEN_BY = 4;
 /** Consecutive connections with a lower counter that are tolerated; one more counts as that of a copied key. */
 const OVERTAKEN_TIMES = 2;
