@@ -227,6 +227,25 @@ const rows: readonly Row[] = [
     expect(outcome.tls).not.toHaveProperty('chromiumRefusal');
   });
 
+  it('what Chromium offers is not refused by up to five servers in turn, whichever fail', async () => {
+    await using server = await serve(rsa, ['-serverpref', ...suite('DHE-RSA-AES128-GCM-SHA256:ECDHE+AESGCM')]);
+    for (const count of [2, 3, 4, 5]) {
+      // The first serves the request, and the second fails; else there is no refusal.
+      for (let others = 0; others < 2 ** (count - 2); others += 1) {
+        const fails = [false, true, ...Array.from({ length: count - 2 }, (_none, bit) => (others & (1 << bit)) !== 0)];
+        let at = 0;
+        await using front = await startFront(() =>
+          fails[at++ % count]! ? alert(80) : connect(server.port, '127.0.0.1'),
+        );
+
+        const { tls } = await check(front.port);
+
+        expect({ fails, refusal: tls?.chromiumRefusal }).toEqual({ fails, refusal: undefined });
+        expect(tls?.cipher).toBe('TLS_DHE_RSA_WITH_AES_128_GCM_SHA256');
+      }
+    }
+  });
+
   it.each([
     ['HTTP/2 with a cipher suite that it prohibits', 'AES128-GCM-SHA256', 'ERR_HTTP2_INADEQUATE_TRANSPORT_SECURITY'],
     ['HTTP/2 with another one', 'ECDHE-RSA-AES128-GCM-SHA256', '200'],

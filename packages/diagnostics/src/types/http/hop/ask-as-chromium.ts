@@ -79,10 +79,11 @@ function isRefusal({ failure }: Made): boolean {
 
 /**
  * Finds out whether a refusal is due to the offer. Limits of connections, and failing servers behind a balancer, refuse
- * handshakes of each offer, and at regular distances, which those of this order do not have.
+ * handshakes of each offer. Servers in turn refuse them at regular distances: those of these six, with the request and
+ * the first handshake, repeat at none.
  */
 async function isRefusedAgain(answered: Answered, context: DiagnosticContext<Http>): Promise<boolean> {
-  for (const offer of ['of Chromium', answered.offer, answered.offer, 'of Chromium'] as const) {
+  for (const offer of [answered.offer, answered.offer, 'of Chromium', 'of Chromium'] as const) {
     const made = await handshake(offer, answered, context);
     if (offer === 'of Chromium' ? !isRefusal(made) : made.failure !== null) return false;
   }
