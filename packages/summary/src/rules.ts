@@ -232,7 +232,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   browser_page_failed: degrading(
     ['warning'],
-    'http: the screenshot was given up because the browser refuses what the server sends (no common TLS, a certificate, HTTP or a coding that it cannot read, redirects without an end), and the target is up for the probe of that browser. Not for reasons of time or connection (an HTTP/2 stream that the target ended, and a failed handshake without a cause, too), nor dates, which are by the clock of the probe, nor an unknown issuer, since the browser does not trust `CA_FILE`, nor in a check with `headers` or `family`, or another `method` or `httpVersion` than the default, without which the browser asks.',
+    'http: the screenshot was given up because the browser refuses what the server sends (no common TLS, if `tls` of that probe has a version before 1.2 or `chromiumRefusal`; a certificate, HTTP or a coding that it cannot read, redirects without an end), and the target is up for the probe of that browser. Not for reasons of time or connection (an HTTP/2 stream that the target ended, and a failed handshake without a cause, too), nor dates, which are by the clock of the probe, nor an unknown issuer, since the browser does not trust `CA_FILE`, nor in a check with `headers` or `family`, or another `method` or `httpVersion` than the default, without which the browser asks.',
   ),
   screenshot_incomplete: rule(['info'], 'http: a screenshot was taken, and `cutAt` names a limit.'),
   screenshot_missing: rule(

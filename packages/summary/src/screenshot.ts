@@ -2,7 +2,8 @@ import { failureCodes, type Check, type FailureCode, type Screenshot } from '@va
 
 import { buildFinding, type FindingDraft } from './finding.ts';
 import { phraseOf } from './phrases.ts';
-import type { ProbeResult } from './probe-result.ts';
+import { ofType, type ProbeResult } from './probe-result.ts';
+import { isWithoutChromium } from './types/tls/tls.ts';
 import { insideSentence, listed, safeText } from './words.ts';
 
 /** @param up the probes for which the target is up */
@@ -15,7 +16,7 @@ export function findScreenshot(
   if (screenshot?.state !== 'given_up') return [];
   const { reason, probe } = screenshot;
   const answered = up.filter((one) => one.probe === probe);
-  if (reason !== null && answered.length > 0 && isRefusal(reason) && asksAsBrowser(check)) {
+  if (reason !== null && isRefusal(reason, answered) && asksAsBrowser(check)) {
     const text =
       `The browser of ${probe}, a Chromium, could not open the page, although the check got an answer: ${whyNot(reason)}. ` +
       'A browser follows redirects, asks for compressed content, and offers less of TLS than the check.';
@@ -31,7 +32,6 @@ export function findScreenshot(
  * does not trust the certificates of `CA_FILE`.
  */
 const refusals: ReadonlySet<FailureCode> = new Set([
-  'tls_protocol_unsupported',
   'tls_hostname_mismatch',
   'tls_revoked',
   'tls_weak_key',
@@ -42,8 +42,14 @@ const refusals: ReadonlySet<FailureCode> = new Set([
   'redirect_limit',
 ]);
 
-function isRefusal({ code, source }: NonNullable<Screenshot['reason']>): boolean {
-  return source === 'target' && refusals.has(code);
+/** @param answered the result of the browser's probe, if the target is up for it */
+function isRefusal({ code, source }: NonNullable<Screenshot['reason']>, answered: readonly ProbeResult[]): boolean {
+  if (source !== 'target' || answered.length === 0) return false;
+  // Chromium reports the same for an alert of one server of several, such as one without a certificate.
+  if (code === 'tls_protocol_unsupported') {
+    return ofType<'http'>(answered).some(({ result: { tls } }) => tls !== undefined && isWithoutChromium(tls));
+  }
+  return refusals.has(code);
 }
 
 /** Options that do not change the request: the browser opens the URL without the others, and may get another answer. */

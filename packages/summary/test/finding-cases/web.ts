@@ -501,7 +501,14 @@ export const webCases: FindingCases = {
   },
   browser_page_failed: {
     present: [
-      ['no common TLS', notOpened({ code: 'tls_protocol_unsupported', phase: 'tls' })],
+      [
+        'no common TLS, as the check finds too',
+        notOpened({ code: 'tls_protocol_unsupported', phase: 'tls' }, over({ chromiumRefusal: 'The server chose …' })),
+      ],
+      [
+        'a version of TLS that the browser does not speak',
+        notOpened({ code: 'tls_protocol_unsupported', phase: 'tls' }, over({ protocol: 'TLSv1.1' })),
+      ],
       ['a coding that is none', notOpened({ code: 'http_decode_failed', phase: 'response' })],
       ['redirects without an end', notOpened({ code: 'redirect_limit', phase: 'response' }, http(302))],
       [
@@ -517,6 +524,10 @@ export const webCases: FindingCases = {
       ['a handshake that may work the next time', notOpened({ code: 'tls_handshake_failed', phase: 'tls' })],
       ['the target ended the HTTP/2 stream', notOpened({ code: 'http2_ended', phase: 'response' })],
       ['a download, which is no page', notOpened({ code: 'screenshot_failed', phase: 'response' })],
+      [
+        'one handshake that the server refused, as one of several without a certificate does',
+        notOpened({ code: 'tls_protocol_unsupported', phase: 'tls' }, over({})),
+      ],
       ['the target is down for its probe', notOpened({ code: 'tls_protocol_unsupported', phase: 'tls' }, untrusted)],
       [
         'the check has headers, which the browser did not send',

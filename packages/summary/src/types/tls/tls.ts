@@ -77,6 +77,11 @@ function chromiumRefusal({ chromiumRefusal: reason }: Tls): string | undefined {
   return reason === undefined ? undefined : insideSentence(safeText(reason.replace(/\.$/, ''), 300));
 }
 
+/** True if the check found that Chromium agrees with the server on no TLS connection. */
+export function isWithoutChromium(tls: Tls): boolean {
+  return outdatedVersion(tls) !== undefined || tls.chromiumRefusal !== undefined;
+}
+
 function weakKeyExchange({ keyExchange }: Tls): string | undefined {
   if (keyExchange === null || keyExchange === undefined) return undefined;
   const { group, bits } = keyExchange;
