@@ -25,6 +25,8 @@ export interface Answered {
 
 /** Longest time for the connections of `askAsChromium`, at most half of the remaining time; the least that may remain. */
 const [MAX_MS, LEAST_REMAINING_MS] = [4_000, 500];
+/** Most bytes to receive over these connections: the bytes counted for a check have room for no more. */
+const MAX_BYTES = 32 * 1024;
 
 /**
  * Finds out whether Chromium can connect to a server that chose something that Chromium does not offer: it may agree to
@@ -42,8 +44,16 @@ export async function askAsChromium(answered: Answered, context: DiagnosticConte
   const remainingMs = context.remainingMs();
   if (context.signal.aborted || remainingMs < LEAST_REMAINING_MS) return undefined;
 
-  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(Math.min(MAX_MS, Math.floor(remainingMs / 2)))]);
-  const made = await handshake('of Chromium', answered, { ...context, signal });
+  const enough = new AbortController();
+  const timeout = AbortSignal.timeout(Math.min(MAX_MS, Math.floor(remainingMs / 2)));
+  const signal = AbortSignal.any([context.signal, timeout, enough.signal]);
+  let bytes = 0;
+  const handshakeWith: HandshakeWith = (offer) =>
+    handshake(offer, answered, { ...context, signal }, (chunk) => {
+      bytes += chunk.length;
+      if (bytes > MAX_BYTES) enough.abort();
+    });
+  const made = await handshakeWith('of Chromium');
   if (made.failure === null) {
     if (made.tls.alpn === 'h2' && isProhibitedByHttp2(made.chosen)) return refused(tls, prohibited(made.tls));
     const { chromiumFaults, ...withoutFaults } = tls;
@@ -53,17 +63,25 @@ export async function askAsChromium(answered: Answered, context: DiagnosticConte
       ? withoutFaults
       : undefined;
   }
-  if (!isRefusal(made) || !(await isRefusedAgain(answered, { ...context, signal }))) return undefined;
+  if (!isRefusal(made) || !(await isRefusedAgain(answered.offer, handshakeWith))) return undefined;
   return refused(tls, others.length === 0 ? prohibited(tls) : disagreeing(others));
 }
 
 type Made = { readonly failure: Failure } | { readonly failure: null; readonly tls: Tls; readonly chosen: Chosen };
 
-async function handshake(offer: Offer, { target, url }: Answered, context: DiagnosticContext<Http>): Promise<Made> {
+type HandshakeWith = (offer: Offer) => Promise<Made>;
+
+async function handshake(
+  offer: Offer,
+  { target, url }: Answered,
+  context: DiagnosticContext<Http>,
+  onReceived: (chunk: Buffer) => void,
+): Promise<Made> {
   const { signal } = context;
   const connected = await connectPinned(target, portOf(url), signal);
   if (connected.socket === null) return { failure: connected.failure };
   const options = { ...handshakeBy(undefined, target.host, context), alpn: ['h2', 'http/1.1'], offer };
+  connected.socket.on('data', onReceived);
   const made = await tlsHandshake(connected.socket, options, signal);
   made.socket?.destroy();
   connected.socket.destroy();
@@ -82,9 +100,9 @@ function isRefusal({ failure }: Made): boolean {
  * handshakes of each offer. Servers in turn refuse them at regular distances: those of these six, with the request and
  * the first handshake, repeat at none.
  */
-async function isRefusedAgain(answered: Answered, context: DiagnosticContext<Http>): Promise<boolean> {
-  for (const offer of [answered.offer, answered.offer, 'of Chromium', 'of Chromium'] as const) {
-    const made = await handshake(offer, answered, context);
+async function isRefusedAgain(usual: Offer, handshakeWith: HandshakeWith): Promise<boolean> {
+  for (const offer of [usual, usual, 'of Chromium', 'of Chromium'] as const) {
+    const made = await handshakeWith(offer);
     if (offer === 'of Chromium' ? !isRefusal(made) : made.failure !== null) return false;
   }
   return true;
