@@ -5,6 +5,8 @@ import { proxyNote } from './proxy-note.ts';
 it.each([
   ['http://a.example:81', { http_proxy: 'x' }, ' http_proxy is set: Node.js uses it with NODE_USE_ENV_PROXY=1'],
   ['http://a.example', { HTTP_PROXY: 'x', HTTPS_PROXY: 'y' }, ' HTTP_PROXY is set: Node.js uses it with'],
+  ['https://a.example', { http_proxy: 'x' }, ' http_proxy is set: '],
+  ['https://a.example', { https_proxy: '', HTTPS_PROXY: 'y', HTTP_PROXY: 'x' }, ' HTTP_PROXY is set: '],
   ['https://10.0.0.1', { https_proxy: 'x', no_proxy: '127.0.0.1,localhost' }, ' https_proxy is set: '],
 ])('names the proxy for %s that Node does not use: %j', (url, env, note) => {
   expect(proxyNote(env, url).slice(0, note.length)).toBe(note);
@@ -18,6 +20,14 @@ it.each(['http://127.0.0.1:8080', 'http://localhost:8080', 'http://[::1]:8080', 
   },
 );
 
+it.each([
+  ['http://a.example', { https_proxy: 'x' }],
+  ['http://a.example', { http_proxy: '', HTTP_PROXY: 'x' }],
+  ['https://a.example', { https_proxy: '', HTTPS_PROXY: 'x' }],
+])('names no proxy that Node would not use for %s: %j', (url, env) => {
+  expect(proxyNote(env, url)).toBe('');
+});
+
 // Seen with fetch of Node 24 and NODE_USE_ENV_PROXY=1.
 it.each([
   ['a.example', true],
@@ -27,6 +37,7 @@ it.each([
   ['x, a.example:81', true],
   ['x a.example', true],
   ['*', true],
+  ['*, x', false],
   ['a.example:80', false],
   ['b.example', false],
   ['b.a.example', false],
