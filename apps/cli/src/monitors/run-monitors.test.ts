@@ -166,8 +166,9 @@ describe('monitors on the command line', () => {
     const request = { check: { type: 'ping', host: 'example.com' }, every: '60s' };
     const file = join(folder, 'web.json');
     // The service refuses it, with the name.
-    const repeats = '{"check":{"type":"ping","host":"a.example","host":"b.example"},"every":"30s"}';
-    writeFileSync(file, repeats);
+    const repeats = String.raw`{"check":{"type":"ping","host":"a \\\" , b","host":"b.example"},"every":"30s"}`;
+    // Indentation counts in the limit of a request.
+    writeFileSync(file, `\t${repeats.replaceAll('":"', '" :\r\n    "')}\n`);
 
     expect(await run({ verb: 'put', name: 'web', definition: { request } })).toBe(0);
     expect(await run({ verb: 'put', name: 'web', definition: { file } })).toBe(0);
@@ -182,7 +183,7 @@ describe('monitors on the command line', () => {
   ] as const)('are written from a file of Windows: %s', async (_encoding, mark, encoding) => {
     const definition = { check: { type: 'ping', host: 'example.com' }, every: '30s' };
     const file = join(folder, 'windows.json');
-    const text = JSON.stringify(definition, null, 2).replaceAll('\n', '\r\n');
+    const text = JSON.stringify(definition);
     writeFileSync(file, `${mark}${text}`, encoding);
 
     expect(await run({ verb: 'put', name: 'web', definition: { file } })).toBe(0);

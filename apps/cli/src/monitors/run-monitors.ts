@@ -84,12 +84,15 @@ async function watch(name: string, { client, json, colors, print, signal }: Moni
   return exitStatus.success;
 }
 
-/** Returns a file as it is: parsed, it would lose names that it repeats. Rejects if it cannot be read or is no JSON. */
+/**
+ * Returns a file without the whitespace of JSON, which counts in the limit of a request: parsed, it would lose names
+ * that it repeats. Rejects if it cannot be read or is no JSON.
+ */
 async function readDefinition({ file, request }: MonitorDefinitionText): Promise<MonitorRequest | string> {
   if (request !== undefined) return request;
   const text = textOf(await readFile(file));
   JSON.parse(text);
-  return text;
+  return text.replaceAll(/("[^"\\]*(?:\\.[^"\\]*)*")|\s+/g, '$1');
 }
 
 /** Decodes UTF-8 with or without a byte order mark, and UTF-16LE with one, as PowerShell may write files. */
