@@ -78,10 +78,7 @@ export function createCheckScreenshots(dependencies: ScreenshotsDependencies): C
   return new PassedOnScreenshots(dependencies);
 }
 
-/**
- * One probe at a time takes the screenshot. After a failure the job is handed over, to at most `MOST_PROBES` probes in
- * all, while at least `LEAST_MS` are left.
- */
+/** Hands the job on after a failure, to at most `MOST_PROBES` probes in all, while at least `LEAST_MS` are left. */
 class PassedOnScreenshots implements CheckScreenshots {
   private readonly dependencies: ScreenshotsDependencies;
   private readonly probes: ScreenshotProbes;
