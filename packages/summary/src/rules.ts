@@ -196,7 +196,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   http_hsts_loop: degrading(
     ['warning'],
-    'http: `hsts` of a redirect of an https URL, of a followed redirect too, is `loop`.',
+    'http: `hsts` of a redirect of an https URL, of a followed redirect too, is `loop`, and the probe got no other answer at that URL. If another probe did, the text says so: servers may differ.',
   ),
   http_redirects_elsewhere: rule(
     ['info'],

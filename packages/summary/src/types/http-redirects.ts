@@ -82,19 +82,24 @@ function elsewhereOf(probeResults: readonly HttpResult[]): readonly HttpResult[]
 /** Findings: redirects lead from https to http, followed or not, and browsers end in a loop there. */
 function unencrypted(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
   const all: FindingDraft[] = [];
-  const looping = probeResults.filter(({ result }) => downgrades(result).some(({ hsts }) => hsts === 'loop'));
+  const looping = probeResults.filter(({ result }) => loopOf(result) !== undefined);
   if (looping.length > 0) {
     const why = tally(looping, ({ result }) => {
-      const { from, to } = downgrades(result).find(({ hsts }) => hsts === 'loop')!;
+      const { from, to } = loopOf(result)!;
       return `${safeText(from.href, 120)} redirects to ${safeText(to.href, 120)}`;
     });
+    const others = probeResults.filter(({ result }) =>
+      looping.some((one) => answersOtherwise(result, loopOf(one.result)!)),
+    );
+    const unless = others.length === 0 ? '' : `, unless they get another answer there, as ${naming(others)} did`;
     const text =
       `In browsers the redirects form a loop: ${why}, but https is demanded there (Strict-Transport-Security), ` +
-      'so that they ask https again, and are redirected again. Programs that ignore this header, such as curl, go on.';
+      `so that they ask https again, and are redirected again${unless}. ` +
+      'Programs that ignore this header, such as curl, go on.';
     all.push(buildFinding('http_hsts_loop', 'warning', looping, text, 'its redirects form a loop in browsers'));
   }
   const onward = ({ result }: HttpResult): readonly Downgrade[] =>
-    downgrades(result).filter(({ hsts }) => hsts !== 'loop');
+    downgrades(result).filter((one) => !isLoop(result, one));
   const hit = probeResults.filter((probeResult) => onward(probeResult).length > 0);
   if (hit.length === 0) return all;
   const places = unique(
@@ -118,6 +123,25 @@ function downgrades(result: SparseResultOf<'http'>): readonly Downgrade[] {
     const [from, to] = [URL.parse(answer.url ?? ''), redirectUrl(answer)];
     return from?.protocol === 'https:' && to?.protocol === 'http:' ? [{ from, to, hsts: answer.hsts }] : [];
   });
+}
+
+/** The first redirect that browsers get again and again, as far as the answers of this probe tell. */
+function loopOf(result: SparseResultOf<'http'>): Downgrade | undefined {
+  return downgrades(result).find((one) => isLoop(result, one));
+}
+
+function isLoop(result: SparseResultOf<'http'>, one: Downgrade): boolean {
+  return one.hsts === 'loop' && !answersOtherwise(result, one);
+}
+
+/** True if an answer of the result is of the same URL as the redirect, and leads to no http. */
+function answersOtherwise(result: SparseResultOf<'http'>, { from }: Downgrade): boolean {
+  return [result, ...(result.redirects ?? [])].some(
+    (answer) =>
+      answer.statusCode !== undefined &&
+      URL.parse(answer.url ?? '')?.href === from.href &&
+      redirectUrl(answer)?.protocol !== 'http:',
+  );
 }
 
 function instead(hsts: Downgrade['hsts']): string {

@@ -374,6 +374,16 @@ describe('pings that met an ICMP error', () => {
 });
 
 describe('an http check', () => {
+  it('names the probes that got another answer than the loop of browsers', () => {
+    const loop = { ...http(301, { url: 'https://a.example/', location: 'http://a.example/' }), hsts: 'loop' as const };
+    const page = http(200, { url: 'https://a.example/' });
+
+    expect(textOf(summaryOf('http', { 'fra-1': loop, 'nyc-1': page }), 'http_hsts_loop')).toContain(
+      'redirected again, unless they get another answer there, as nyc-1 did.',
+    );
+    expect(textOf(summaryOf('http', each('fra-1 nyc-1', loop)), 'http_hsts_loop')).toContain('redirected again. ');
+  });
+
   const timings = { dns: 5, connect: 20, tls: 25, firstByte: 30, download: 5, total: 85 };
   const moved = (location: string) => http(301, { location });
   const leaf = (print: string, issuer?: string) => http(200, { tls: tls(print, {}, issuer) });

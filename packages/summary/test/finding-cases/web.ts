@@ -299,6 +299,13 @@ export const webCases: FindingCases = {
           }),
         }),
       ],
+      [
+        'another probe got a page there, so that servers differ',
+        summaryOf('http', {
+          'fra-1': { ...moved('http://example.com/a'), hsts: 'loop' },
+          'nyc-1': http(200, { url: 'https://example.com/a' }),
+        }),
+      ],
     ],
     absent: [
       ['https is not demanded', summaryOf('http', { 'fra-1': moved('http://example.com/a') })],
@@ -309,6 +316,18 @@ export const webCases: FindingCases = {
       [
         'the answer of http has it, which is ignored',
         summaryOf('http', { 'fra-1': { ...moved('http://example.com/b', 'http://example.com/a'), hsts: 'loop' } }),
+      ],
+      [
+        'the check itself got a page there, as browsers do that ask again',
+        summaryOf('http', {
+          'fra-1': http(200, {
+            url: 'https://example.com/',
+            redirects: [
+              redirectOf('https://example.com/', { location: 'http://example.com/', hsts: 'loop' }),
+              redirectOf('http://example.com/', { location: 'https://example.com/' }),
+            ],
+          }),
+        }),
       ],
     ],
   },

@@ -115,6 +115,26 @@ const other = chromiumMissing === null ? ' and Chromium' : ` (Chromium skipped: 
     if (chromium !== undefined) expect(await chromium.visit({ host, port: server.port })).toBe(row.chromium);
   });
 
+  it('a page as the second answer over https, which browsers reach', async () => {
+    let answers = 0;
+    await using server = await serve((request, response) => {
+      const isEncrypted = 'encrypted' in request.socket;
+      const location = `${isEncrypted ? 'http' : 'https'}://${request.headers.host}${request.url}`;
+      if (request.url === '/' && (!isEncrypted || (answers += 1) % 2 === 1)) {
+        response.writeHead(301, { 'Strict-Transport-Security': YEAR, Location: location });
+      }
+      response.end('ok');
+    });
+    const url = `https://${hostOf(0)}:${server.port}/`;
+
+    const outcome = await check(url, 5);
+
+    // The summary sees by the last answer that the redirects end.
+    expect(outcome).toMatchObject({ result: 'success', statusCode: 200, url });
+    expect(outcome.redirects?.map(({ hsts }) => hsts)).toEqual(['loop', undefined]);
+    if (chromium !== undefined) expect(await chromium.visit({ host: hostOf(0), port: server.port })).toBe('200');
+  });
+
   it('a cookie, by which the server may answer the second request', async () => {
     await using server = await serveHsts({ 'Set-Cookie': 'seen=1' });
 
