@@ -12,9 +12,9 @@ export interface LeftoverWatch {
 /** Poll interval. */
 const POLL_INTERVAL_MS = 2_000;
 /** Replies are lost only with a connection: this many polls after the last connection, polls become rare. */
-const LOOKS_AFTER_CONNECTING = 30;
+const POLLS_AFTER_CONNECTING = 30;
 /** Number of intervals per poll from then on. */
-const SELDOM_LOOKS = 5;
+const INTERVALS_PER_POLL = 5;
 
 export function watchLeftovers(
   parts: LeftoverParts,
@@ -43,7 +43,7 @@ export function watchLeftovers(
       blocking.on('ready', () => (polls = 0));
       timer ??= setInterval(() => {
         polls += 1;
-        if (polls <= LOOKS_AFTER_CONNECTING || polls % SELDOM_LOOKS === 0) void pollQuietly();
+        if (polls <= POLLS_AFTER_CONNECTING || polls % INTERVALS_PER_POLL === 0) void pollQuietly();
       }, POLL_INTERVAL_MS);
     },
     stop: () => clearInterval(timer),

@@ -29,7 +29,7 @@ const POLL_INTERVAL_MS = 1_000;
  */
 const SILENT_POLLS = 9;
 /** Polls without a reply before a reconnect while all slots are in use: the loop takes no jobs until a check ends. */
-const FULL_LOOKS = (LONGEST_CHECK_MS + 15_000) / POLL_INTERVAL_MS;
+const FULL_POLLS = (LONGEST_CHECK_MS + 15_000) / POLL_INTERVAL_MS;
 /** Further polls without progress until the agent gives up. */
 const HOPELESS_POLLS = 21;
 
@@ -44,7 +44,7 @@ export function createLiveness(parts: LivenessParts): Liveness {
   let wasFull = false;
   let polls = 0;
 
-  const allowed = (): number => (isFull() ? FULL_LOOKS : SILENT_POLLS);
+  const allowed = (): number => (isFull() ? FULL_POLLS : SILENT_POLLS);
 
   const poll = (): void => {
     const hasChanged = turns() !== last || isFull() !== wasFull;

@@ -34,7 +34,7 @@ const AGAIN_WITHIN_MS = 10_000;
  * Number of consecutive polls without a readable list of connections after which the connections of all agents are
  * ended.
  */
-const UNREADABLE_LOOKS = 2;
+const UNREADABLE_POLLS = 2;
 
 /** Probes whose Redis users behave unlike any agent, and the users of all connections. */
 export interface ConnectionExcess {
@@ -68,7 +68,7 @@ export function createConnectionQuota(
   return {
     enforce: async () => {
       const masters = mastersOf(redis);
-      if (unreadable >= UNREADABLE_LOOKS) {
+      if (unreadable >= UNREADABLE_POLLS) {
         const counts = await Promise.all(masters.map(endOfAgents));
         unreadable = 0;
         return {

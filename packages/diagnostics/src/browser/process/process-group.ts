@@ -18,14 +18,14 @@ export interface ProcessGroup {
 }
 
 const POLL_INTERVAL_MS = 5;
-const FREQUENT_LOOKS = 50;
+const FREQUENT_POLLS = 50;
 const LATER_EVERY_MS = 100;
 /**
  * Number of polls in about ten seconds, or in more on a busy machine, where killed processes wait for CPU time too:
  * they run at a low priority. Polls are counted, because elapsed time alone is not conclusive after a stall of this
  * process.
  */
-const MOST_POLLS = FREQUENT_LOOKS + 100;
+const MOST_POLLS = FREQUENT_POLLS + 100;
 /** Files of `/proc` read between two turns of the event loop; to read them takes about a millisecond. */
 const READS_PER_TURN = 64;
 
@@ -61,7 +61,7 @@ export function processGroup(leader: number): ProcessGroup {
   const kill = async (): Promise<void> => {
     for (let polls = 1; killGroup(leader) && (await members()).length > 0; polls += 1) {
       if (polls >= MOST_POLLS) throw new Error(`Processes of group ${leader} outlive SIGKILL.`);
-      await sleep(polls < FREQUENT_LOOKS ? POLL_INTERVAL_MS : LATER_EVERY_MS);
+      await sleep(polls < FREQUENT_POLLS ? POLL_INTERVAL_MS : LATER_EVERY_MS);
     }
   };
   return { members, residentBytes, kill };
