@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
-import { browserHere } from '@vantage/test-support/browser/needs';
 import { certificateCorpus, type CertificateCorpus, type CorpusServer } from '../../test/certificate-corpus.ts';
 import { certificateMint, opensslVersion, type CertificateMint } from '@vantage/test-support/certificate-mint';
 import { expectations, type CorpusExpectation } from '../../test/certificate-verdicts.ts';
 import { packagesMissing, unpackPackages } from '@vantage/test-support/debian-packages';
+import { chromiumHere, requiredInCi } from '../../test/chromium-here.ts';
 import { checkOf, problemsOf } from '../../test/http.ts';
 import { startOpensslServer, type OpensslServer } from '../../test/openssl-server.ts';
 import {
-  chromiumOpinion,
   curlVersion,
   secondOpinions,
   type DigQuery,
@@ -18,15 +17,9 @@ import {
 import { scanOf, sslscan, sslscanDifferences, type Scan } from '../../test/sslscan.ts';
 import { createTrustStore, type TrustStore } from './certificate/trust-store.ts';
 
-const isCi = process.env['CI'] !== undefined;
-const tools = opensslVersion() === null || curlVersion() === null ? 'openssl and curl are needed' : null;
-if (tools !== null && isCi) throw new Error(`In CI these tests cannot be skipped: ${tools}.`);
-const scannerMissing = tools ?? (await packagesMissing(['sslscan']));
-if (scannerMissing !== null && isCi) throw new Error(`In CI these tests cannot be skipped: ${scannerMissing}.`);
-const NSS = ['libnss3-tools'];
-const browser = browserHere(process.env['PATH']);
-const chromiumMissing = tools ?? browser.missing ?? (await packagesMissing(NSS));
-if (chromiumMissing !== null && isCi) throw new Error(`In CI these tests cannot be skipped: ${chromiumMissing}.`);
+const tools = requiredInCi(opensslVersion() === null || curlVersion() === null ? 'openssl and curl are needed' : null);
+const scannerMissing = requiredInCi(tools ?? (await packagesMissing(['sslscan'])));
+const { missing: chromiumMissing, open: openChromium } = await chromiumHere(tools);
 
 const names = Object.keys(expectations);
 /** One in this many servers is also tested with TLS 1.2. */
@@ -47,11 +40,7 @@ beforeAll(async () => {
   trust = createTrustStore(trusted.map(({ cert }) => cert));
   opinions = secondOpinions(trusted);
   if (scannerMissing === null) scanner = (await unpackPackages('sslscan')).program('sslscan');
-  if (chromiumMissing !== null) return;
-  const nss = await unpackPackages(...NSS);
-  const certutil = { path: nss.program('certutil'), environment: nss.environment };
-  const { executablePath } = browser;
-  chromium = await chromiumOpinion({ executablePath, certutil, roots: corpus.roots, servers: corpus.trustedServers });
+  chromium = await openChromium({ roots: corpus.roots, servers: corpus.trustedServers });
 });
 
 afterAll(async () => {

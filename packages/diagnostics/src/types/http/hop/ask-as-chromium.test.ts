@@ -4,27 +4,21 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
-import { browserHere } from '@vantage/test-support/browser/needs';
 import {
   certificateMint,
   opensslVersion,
   type CertificateMint,
   type Issued,
 } from '@vantage/test-support/certificate-mint';
-import { packagesMissing, unpackPackages } from '@vantage/test-support/debian-packages';
+import { chromiumHere, requiredInCi } from '../../../../test/chromium-here.ts';
 import { checkOf, paramsOf, problemsOf } from '../../../../test/http.ts';
 import { startOpensslServer, type OpensslServer } from '../../../../test/openssl-server.ts';
-import { chromiumOpinion, type ChromiumOpinion } from '../../../../test/second-opinions.ts';
+import type { ChromiumOpinion } from '../../../../test/second-opinions.ts';
 import { http } from '../contract.ts';
 import { createTrustStore, type TrustStore } from '../../../tls/certificate/trust-store.ts';
 
-const isCi = process.env['CI'] !== undefined;
-const tools = opensslVersion() === null ? 'openssl is needed' : null;
-if (tools !== null && isCi) throw new Error(`In CI these tests cannot be skipped: ${tools}.`);
-const NSS = ['libnss3-tools'];
-const browser = browserHere(process.env['PATH']);
-const chromiumMissing = tools ?? browser.missing ?? (await packagesMissing(NSS));
-if (chromiumMissing !== null && isCi) throw new Error(`In CI these tests cannot be skipped: ${chromiumMissing}.`);
+const tools = requiredInCi(opensslVersion() === null ? 'openssl is needed' : null);
+const { missing: chromiumMissing, open: openChromium } = await chromiumHere(tools);
 
 const HOST = 'tls.test';
 const MISMATCH = 'ERR_SSL_VERSION_OR_CIPHER_MISMATCH';
@@ -45,10 +39,7 @@ beforeAll(async () => {
   ec = mint.issue(issued);
   ed = mint.issue({ ...issued, key: ['ed25519'] });
   trust = createTrustStore([root.cert]);
-  if (chromiumMissing !== null) return;
-  const nss = await unpackPackages(...NSS);
-  const certutil = { path: nss.program('certutil'), environment: nss.environment };
-  chromium = await chromiumOpinion({ executablePath: browser.executablePath, certutil, roots: [root], servers: [] });
+  chromium = await openChromium({ roots: [root], servers: [] });
 });
 
 afterAll(async () => {

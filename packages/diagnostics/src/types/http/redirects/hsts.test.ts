@@ -5,25 +5,19 @@ import { createServer, type AddressInfo } from 'node:net';
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
-import { browserHere } from '@vantage/test-support/browser/needs';
 import {
   certificateMint,
   opensslVersion,
   type CertificateMint,
   type Issued,
 } from '@vantage/test-support/certificate-mint';
-import { packagesMissing, unpackPackages } from '@vantage/test-support/debian-packages';
+import { chromiumHere, requiredInCi } from '../../../../test/chromium-here.ts';
 import { checkOf, problemsOf } from '../../../../test/http.ts';
-import { chromiumOpinion, type ChromiumOpinion } from '../../../../test/second-opinions.ts';
+import type { ChromiumOpinion } from '../../../../test/second-opinions.ts';
 import { createTrustStore, type TrustStore } from '../../../tls/certificate/trust-store.ts';
 
-const isCi = process.env['CI'] !== undefined;
-const tools = opensslVersion() === null ? 'openssl is needed' : null;
-if (tools !== null && isCi) throw new Error(`In CI these tests cannot be skipped: ${tools}.`);
-const NSS = ['libnss3-tools'];
-const browser = browserHere(process.env['PATH']);
-const chromiumMissing = tools ?? browser.missing ?? (await packagesMissing(NSS));
-if (chromiumMissing !== null && isCi) throw new Error(`In CI these tests cannot be skipped: ${chromiumMissing}.`);
+const tools = requiredInCi(opensslVersion() === null ? 'openssl is needed' : null);
+const { missing: chromiumMissing, open: openChromium } = await chromiumHere(tools);
 
 const LOOP = 'ERR_TOO_MANY_REDIRECTS';
 const YEAR = 'max-age=31536000';
@@ -80,10 +74,7 @@ beforeAll(async () => {
   const names = [...hosts.map((host) => `DNS:${host}`), 'IP:127.0.0.1'];
   identity = mint.issue({ subject: '/CN=hsts.test', names, issuer: root });
   trust = createTrustStore([root.cert]);
-  if (chromiumMissing !== null) return;
-  const nss = await unpackPackages(...NSS);
-  const certutil = { path: nss.program('certutil'), environment: nss.environment };
-  chromium = await chromiumOpinion({ executablePath: browser.executablePath, certutil, roots: [root], servers: [] });
+  chromium = await openChromium({ roots: [root], servers: [] });
 });
 
 afterAll(async () => {
