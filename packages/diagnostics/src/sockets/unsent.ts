@@ -24,6 +24,11 @@ export function unsentFailure(thrown: unknown, phase: FailurePhase = 'request'):
 /** A packet that did not leave the probe. */
 export interface Unsent {
   readonly atMs: number;
+  /**
+   * When the kernel reported it; `atMs` if absent. For the three seconds in which it asks a next hop for its link-layer
+   * address, packets wait, and it reports only some of them.
+   */
+  readonly reportedMs?: number;
   readonly failure: Failure;
 }
 
@@ -32,14 +37,14 @@ export interface Unsent {
  * waits for 5 s, and asks it for 3 s (Linux, `base_reachable_time`, `delay_first_probe_time`).
  */
 const UNNOTICED_MS = 55_000;
-/** Longest silence after a packet that did not leave the probe, or before one that rules of the probe forbid. */
+/** Longest silence after the report that a packet did not leave the probe, or before one that its rules forbid. */
 const NEAR_MS = 1_000;
 
 /** True if the silence after a packet sent at this time may be due to the probe, because others did not leave it. */
 export function isExplained(sentAtMs: number, unsent: readonly Unsent[]): boolean {
-  return unsent.some(({ atMs, failure: { code } }) => {
+  return unsent.some(({ atMs, reportedMs = atMs, failure: { code } }) => {
     const isUnreachable = code === 'host_unreachable' || code === 'network_unreachable';
-    const beforeMs = atMs - sentAtMs;
-    return beforeMs >= -NEAR_MS && beforeMs <= (isUnreachable ? UNNOTICED_MS : NEAR_MS);
+    const afterMs = sentAtMs - reportedMs;
+    return afterMs <= NEAR_MS && atMs - sentAtMs <= (isUnreachable ? UNNOTICED_MS : NEAR_MS);
   });
 }

@@ -70,6 +70,17 @@ describe('rounds of a traceroute', () => {
     expect(outcome.reached).toBe(true);
   });
 
+  it('are an error of the probe if its next hop never answers, and its kernel reports only the first packets', async () => {
+    let sent = 0;
+    const { outcome } = await traceOver(
+      (packet) => ((sent += 1) > 3 ? [] : [{ ...unreachable(packet, 1, FAKE_SOURCES[4]), rttMs: 3_100 }]),
+      { queries: 3, maxHops: 30 },
+      { inTime: true },
+    );
+
+    expect(outcome).toMatchObject({ result: 'error', error: { code: 'host_unreachable', source: 'probe' } });
+  });
+
   const noRoute = Object.assign(new Error('no'), { code: 'ENETUNREACH' });
   const unsent = (): never => {
     throw noRoute;

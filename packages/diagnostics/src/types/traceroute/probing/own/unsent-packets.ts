@@ -6,7 +6,7 @@ import { icmpFailure, isOfProbe } from '../../../../sockets/icmp/icmp-failure.ts
 import { isExplained, type Unsent } from '../../../../sockets/unsent.ts';
 import type { TraceDestination } from '../answer-kind.ts';
 import type { Trace } from '../trace-state.ts';
-import { isFull, type TracePacket } from '../trace.ts';
+import { isFull, rttOf, type TracePacket } from '../trace.ts';
 
 /**
  * Packets to the target without an answer, from which on it counts as silent although later ones did not leave the
@@ -29,13 +29,17 @@ export function noteUnsent(trace: Trace, asked: TraceDestination): void {
   };
   for (const packet of trace.packets) {
     const failure = whyUnsent(packet, asked);
-    if (failure !== null) unsent.push({ atMs: packet.awaitedMs, failure });
+    if (failure !== null) unsent.push({ ...timesOf(packet), failure });
     if (failure !== null || packet.answer === null) silent.push(packet);
     else leaveOut();
   }
   const proof = silentToTarget(trace).filter(({ awaitedMs }) => !isExplained(awaitedMs, unsent));
   if (proof.length >= ENOUGH) leaveOut();
   else trace.failure ??= unsent.at(-1)?.failure ?? null;
+}
+
+function timesOf(packet: TracePacket): Pick<Unsent, 'atMs' | 'reportedMs'> {
+  return { atMs: packet.awaitedMs, reportedMs: packet.awaitedMs + (rttOf(packet) ?? 0) };
 }
 
 /** Packets given up after the last answer of the target whose TTL suffices to reach it. */
