@@ -17,6 +17,8 @@ export interface OpensslServer {
 
 export interface OpensslServerOptions {
   readonly certificate: Issued;
+  /** A certificate with a key of another type, for clients that cannot verify the first. */
+  readonly second?: Issued;
   /** Certificates that are sent in addition to its own. */
   readonly chain?: readonly Issued[];
   readonly staple?: Buffer;
@@ -29,6 +31,7 @@ export interface OpensslServerOptions {
 /** `openssl s_server` on loopback: with `-www`, its default here, it answers each request with a page. */
 export async function startOpensslServer({
   certificate,
+  second,
   chain = [],
   staple,
   host = '127.0.0.1',
@@ -41,6 +44,9 @@ export async function startOpensslServer({
     return path;
   };
   const files = ['-cert', file('server.crt', certificate.cert), '-key', file('server.key', certificate.key)];
+  if (second !== undefined) {
+    files.push('-dcert', file('second.crt', second.cert), '-dkey', file('second.key', second.key));
+  }
   if (chain.length > 0) files.push('-cert_chain', file('chain.crt', chain.map(({ cert }) => cert).join('\n')));
   if (staple !== undefined) files.push('-status_file', file('staple.der', staple));
   // A test of certificates that OpenSSL would not serve by default needs level 0 on this side too.

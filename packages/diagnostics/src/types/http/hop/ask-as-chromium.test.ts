@@ -27,19 +27,20 @@ let mint: CertificateMint;
 let rsa: Issued;
 let ec: Issued;
 let ed: Issued;
+let authority: Issued;
 let trust: TrustStore;
 let chromium: ChromiumOpinion | undefined;
 
 beforeAll(async () => {
   if (tools !== null) return;
   mint = certificateMint();
-  const root = mint.issue({ subject: '/CN=Root', ca: true });
-  const issued = { subject: `/CN=${HOST}`, names: [`DNS:${HOST}`], issuer: root };
+  authority = mint.issue({ subject: '/CN=Root', ca: true });
+  const issued = { subject: `/CN=${HOST}`, names: [`DNS:${HOST}`], issuer: authority };
   rsa = mint.issue({ ...issued, key: ['rsa:2048'] });
   ec = mint.issue(issued);
   ed = mint.issue({ ...issued, key: ['ed25519'] });
-  trust = createTrustStore([root.cert]);
-  chromium = await openChromium({ roots: [root], servers: [] });
+  trust = createTrustStore([authority.cert]);
+  chromium = await openChromium({ roots: [authority], servers: [] });
 });
 
 afterAll(async () => {
@@ -156,6 +157,23 @@ const rows: readonly Row[] = [
     expect(outcome.tls).not.toHaveProperty('chromiumFaults');
     expect(front.connections()).toBe(2);
   });
+
+  it.each([['-tls1_3'], ['-tls1_2']])(
+    `a key of P-521, and has one of RSA for Chromium (%s)${other}`,
+    async (version) => {
+      const key = ['ec', '-pkeyopt', 'ec_paramgen_curve:P-521'];
+      const first = mint.issue({ subject: `/CN=${HOST}`, names: [`DNS:${HOST}`], issuer: authority, key });
+      const running = await startOpensslServer({ certificate: first, second: rsa, args: ['-www', version] });
+      await using server = { ...running, [Symbol.asyncDispose]: running.close };
+
+      const outcome = await check(server.port);
+
+      expect(outcome.tls?.chain[0]).toMatchObject({ keyBits: 521 });
+      if (chromium !== undefined) expect(await chromium.visit({ host: HOST, port: server.port })).toBe('200');
+      expect(outcome.tls).not.toHaveProperty('chromiumFaults');
+      expect(outcome.tls).not.toHaveProperty('chromiumRefusal');
+    },
+  );
 
   it.each([
     ['the usual suites, which costs no further connection', 'ECDHE-RSA-AES128-GCM-SHA256', 1],

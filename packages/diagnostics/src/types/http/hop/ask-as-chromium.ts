@@ -29,8 +29,8 @@ const [MAX_MS, LEAST_REMAINING_MS] = [4_000, 500];
 const MAX_BYTES = 32 * 1024;
 
 /**
- * Finds out whether Chromium can connect to a server that chose something that Chromium does not offer: it may agree to
- * something else as well. Sends nothing to other servers, which are nearly all.
+ * Finds out whether Chromium can connect to a server that chose something that Chromium does not offer, or a certificate
+ * that Chromium refuses: it may agree to something else as well. Sends nothing to other servers, which are nearly all.
  *
  * @returns `tls` of the result; undefined if it does not change
  */
@@ -40,7 +40,9 @@ export async function askAsChromium(answered: Answered, context: DiagnosticConte
   if (!['TLSv1.2', 'TLSv1.3'].includes(tls.protocol)) return undefined;
   const others = notOffered(chosen, tls.cipher);
   const isProhibited = tls.alpn === 'h2' && isProhibitedByHttp2(chosen);
-  if (others.length === 0 && !isProhibited) return undefined;
+  // In TLS 1.2 a key of P-521 may sign with what Chromium offers.
+  const hasFaultyLeaf = tls.chromiumFaults?.some(({ certificate }) => certificate === 0) === true;
+  if (others.length === 0 && !isProhibited && !hasFaultyLeaf) return undefined;
   const remainingMs = context.remainingMs();
   if (context.signal.aborted || remainingMs < LEAST_REMAINING_MS) return undefined;
 
@@ -63,6 +65,8 @@ export async function askAsChromium(answered: Answered, context: DiagnosticConte
       ? withoutFaults
       : undefined;
   }
+  // Without another choice, `chromiumFaults` says what Chromium refuses.
+  if (others.length === 0 && !isProhibited) return undefined;
   if (!isRefusal(made) || !(await isRefusedAgain(answered.offer, handshakeWith))) return undefined;
   return refused(tls, others.length === 0 ? prohibited(tls) : disagreeing(others));
 }
