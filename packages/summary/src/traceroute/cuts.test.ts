@@ -110,7 +110,21 @@ describe('a trace whose packets a filter refuses', () => {
     );
     expect(lines(summary)).toEqual(['path_refused warning: fra-1']);
     expect(textOf(summary, 'path_refused')).toContain(
-      ` The target answers ${requests}: it is up, and packets of the trace alone are refused.`,
+      ` The target answers ${requests}: it is up, and packets like those of the trace are refused.`,
+    );
+  });
+
+  it('is up as an address, while the server behind a balancer there may be away', () => {
+    const { error: _silence, ...path } = trace([access, '192.0.2.1 5', '203.0.113.1 5 !H'], {
+      protocol: 'tcp',
+      reached: false,
+      stopReason: 'unreachable',
+      echo: { sent: 1, received: 1 },
+    });
+    const failure = bad('host_unreachable', path, { source: 'target', phase: 'response' });
+
+    expect(textOf(summaryOf('traceroute', { 'fra-1': failure }), 'path_refused')).toContain(
+      ' echo requests: something there is up, and packets like those of the trace are refused.',
     );
   });
 

@@ -186,7 +186,7 @@ function told(refusals: readonly PathRefusal[], isPassing: boolean): readonly Fi
       (refused > 0
         ? ` ${refused} of ${countOf(sum('sent'), 'packet')} of ${naming(probeResults)} to the target`
         : `${some} packets of ${naming(probeResults)}`);
-    const text = `${sender} said that ${meaningOf(mark)} to${packets}: ${listed(places, 3)}.${rest}${senders}${isPassing ? '' : echoText(own.map(({ trace }) => trace))}`;
+    const text = `${sender} said that ${meaningOf(mark)} to${packets}: ${listed(places, 3)}.${rest}${senders}${isPassing ? '' : echoText(own)}`;
     const brief = isPassing ? `${where} refuses some packets (${safeText(mark, 16)})` : endText(own[0]!.trace, where);
     const isLoss =
       Math.max(refused, ofFlows === undefined ? 0 : errorsIn(own)) >= thresholds.lostPackets || late.length > 0;

@@ -3,18 +3,23 @@ import { naming } from '../../words.ts';
 import { chosenText } from '../steps/chosen-packets.ts';
 import type { Trace } from '../trace.ts';
 
-/**
- * Sentence: the target is up, since it answers echo requests of probes whose packets were refused; empty if it answers
- * none.
- */
-export function echoText(refused: readonly Trace[]): string {
-  const answered = refused.filter(({ probeResult }) => answersEchoAlone(probeResult.result));
+interface Refused {
+  readonly trace: Trace;
+  /** True if a load balancer or NAT may answer echo requests in place of a server that is away. */
+  readonly isUndelivered: boolean;
+}
+
+/** Sentence: the target answers echo requests of probes whose packets were refused; empty if it answers none. */
+export function echoText(refused: readonly Refused[]): string {
+  const answered = refused.filter(({ trace }) => answersEchoAlone(trace.probeResult.result));
   if (answered.length === 0) return '';
-  const { protocol = 'icmp', ordinary } = answered[0]!.probeResult.result;
+  const [{ isUndelivered, trace }] = answered as [Refused];
+  const { protocol = 'icmp', ordinary } = trace.probeResult.result;
   const others = protocol === 'icmp' ? 'other ' : '';
   const which = ordinary === undefined ? others : 'ordinary ';
-  const who = answered.length === refused.length ? '' : ` of ${naming(answered.map(({ probeResult }) => probeResult))}`;
-  return ` The target answers ${which}echo requests${who}: it is up, and packets of the trace alone are refused.`;
+  const who = answered.length === refused.length ? '' : ` of ${naming(answered.map((one) => one.trace.probeResult))}`;
+  const up = isUndelivered ? 'something there is up' : 'it is up';
+  return ` The target answers ${which}echo requests${who}: ${up}, and packets like those of the trace are refused.`;
 }
 
 /** Clause for the headline; it names the packets if the target answers others. */
